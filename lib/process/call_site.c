@@ -59,7 +59,8 @@ static bool goes_to(struct site *site, uint64_t callee_pc, int depth)
     if (!target.known)
         return false;
     uint64_t address = mpiq_code_destination(values->modules, &values->line, target.value);
-    return mpiq_function_bounds(values->modules, address, &start, &end) && callee_pc > start && callee_pc < end;
+    return mpiq_function_bounds(values->modules, address, &start, &end) && callee_pc > start &&
+           callee_pc < end;
 }
 
 /* Reads what is known of the call of the first frame, for close_site; false: nothing, or it did not go to

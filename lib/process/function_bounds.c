@@ -23,20 +23,16 @@ static int64_t offset_at(struct mpiq_modules *modules, uint64_t address, bool *g
     return (int32_t)mpiq_code_number(modules, address, 4, good);
 }
 
-static bool find_header(const struct mpiq_object *object, uint64_t *address, uint64_t *size)
+/* A program header of that type, which holds an address of the object's own unless that is 0. */
+static bool find_segment(const struct mpiq_object *object, uint32_t type, uint64_t address, GElf_Phdr *ret)
 {
     size_t count = 0;
     bool found = false;
     mpiq_object_lock();
     if (elf_getphdrnum(object->elf, &count) == 0) {
-        GElf_Phdr header;
-        for (size_t i = 0; i < count && !found; i++) {
-            found = gelf_getphdr(object->elf, (int)i, &header) && header.p_type == PT_GNU_EH_FRAME;
-            if (found) {
-                *address = header.p_vaddr;
-                *size = header.p_memsz;
-            }
-        }
+        for (size_t i = 0; i < count && !found; i++)
+            found = gelf_getphdr(object->elf, (int)i, ret) && ret->p_type == type &&
+                    (!address || (address >= ret->p_vaddr && address - ret->p_vaddr < ret->p_filesz));
     }
     mpiq_object_unlock();
     return found;
@@ -61,12 +57,12 @@ bool mpiq_function_bounds(struct mpiq_modules *modules, uint64_t address, uint64
 {
     struct mpiq_module *module = mpiq_modules_at(modules, address);
     struct mpiq_object *object = module ? mpiq_module_object(modules, module) : NULL;
-    uint64_t header, size;
+    GElf_Phdr frames, code;
     if (!object)
         return false;
-    if (!find_header(object, &header, &size))
+    if (!find_segment(object, PT_GNU_EH_FRAME, 0, &frames))
         return bounds_by_symbol(module, object, address, start, end);
-    header += module->bias;
+    const uint64_t header = frames.p_vaddr + module->bias, size = frames.p_memsz;
     bool good = true;
     uint64_t encodings = mpiq_code_number(modules, header, 4, &good);
     uint64_t count = mpiq_code_number(modules, header + 8, 4, &good);
@@ -83,7 +79,10 @@ bool mpiq_function_bounds(struct mpiq_modules *modules, uint64_t address, uint64
             high = middle;
     }
     uint64_t first = header + (uint64_t)offset_at(modules, header + 12 + low * 8, &good);
-    uint64_t next = module->end;
+    /* Behind the last function lies whatever is not code. */
+    uint64_t next = find_segment(object, PT_LOAD, address - module->bias, &code)
+                        ? code.p_vaddr + code.p_filesz + module->bias
+                        : module->end;
     if (low + 1 < count)
         next = header + (uint64_t)offset_at(modules, header + 12 + (low + 1) * 8, &good);
     if (!good || first > address || next <= address || next - first > FUNCTION_MOST)

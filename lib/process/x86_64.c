@@ -133,6 +133,34 @@ static enum mpiq_condition condition_of(unsigned id)
     return MPIQ_CONDITIONS;
 }
 
+/* What Capstone does not say that instructions write. */
+static void read_hidden(const cs_insn *from, struct mpiq_instruction *ret)
+{
+    switch (from->id) {
+    case X86_INS_SYSCALL:
+    case X86_INS_SYSENTER:
+    case X86_INS_INT:
+        ret->writes |= UINT32_C(1) << RAX | UINT32_C(1) << RCX | UINT32_C(1) << R11;
+        ret->writes_flags = true;
+        break;
+    case X86_INS_CMPXCHG:
+        ret->writes |= UINT32_C(1) << RAX;
+        ret->writes_flags = true;
+        break;
+    case X86_INS_XLATB:
+        ret->writes |= UINT32_C(1) << RAX;
+        break;
+    case X86_INS_ENTER:
+        ret->writes |= UINT32_C(1) << RBP | UINT32_C(1) << RSP;
+        break;
+    case X86_INS_XADD:
+        ret->writes_flags = true;
+        break;
+    default:
+        break;
+    }
+}
+
 static void read_written(csh decoder, const cs_insn *from, struct mpiq_instruction *ret)
 {
     cs_regs read, written;
@@ -155,6 +183,7 @@ static void read_written(csh decoder, const cs_insn *from, struct mpiq_instructi
         ret->writes = 0;
     if (from->id == X86_INS_CDQ)
         ret->writes &= ~(UINT32_C(1) << RAX);
+    read_hidden(from, ret);
 }
 
 static void read_flow(csh decoder, const cs_insn *from, struct mpiq_instruction *ret)
@@ -206,6 +235,106 @@ static void set_stored(struct mpiq_instruction *ret, struct mpiq_operand operand
     ret->stored_count = 1;
 }
 
+/* Of instructions whose first operand is memory: whether they only read it.  Capstone calls many that write
+   it readers, and says nothing of stores of vectors. */
+static bool only_reads(unsigned id)
+{
+    switch (id) {
+    case X86_INS_CMP:
+    case X86_INS_TEST:
+    case X86_INS_BT:
+    case X86_INS_MUL:
+    case X86_INS_IMUL:
+    case X86_INS_DIV:
+    case X86_INS_IDIV:
+    case X86_INS_JMP:
+    case X86_INS_NOP:
+    case X86_INS_LEA:
+    case X86_INS_FLD:
+    case X86_INS_FILD:
+    case X86_INS_FLDCW:
+    case X86_INS_LDMXCSR:
+    case X86_INS_PREFETCHT0:
+    case X86_INS_PREFETCHT1:
+    case X86_INS_PREFETCHT2:
+    case X86_INS_PREFETCHNTA:
+    case X86_INS_PREFETCHW:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Of stores of a part of a vector register. */
+static bool is_scalar(unsigned id)
+{
+    static const uint16_t ids[] = {X86_INS_MOVSD,   X86_INS_MOVSS,   X86_INS_MOVQ,    X86_INS_MOVD,
+                                   X86_INS_MOVHPD,  X86_INS_MOVHPS,  X86_INS_MOVLPD,  X86_INS_MOVLPS,
+                                   X86_INS_VMOVSD,  X86_INS_VMOVSS,  X86_INS_VMOVQ,   X86_INS_VMOVD,
+                                   X86_INS_VMOVHPD, X86_INS_VMOVHPS, X86_INS_VMOVLPD, X86_INS_VMOVLPS};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        if (ids[i] == id)
+            return true;
+    }
+    return false;
+}
+
+/* Bytes that an instruction stores in its memory operand, at most; 0: nobody knows. */
+static uint8_t stored_bytes(const cs_insn *from, const struct mpiq_instruction *ret)
+{
+    const cs_x86 *x86 = &from->detail->x86;
+    const cs_x86_op *second = &x86->operands[1];
+    if (x86->op_count > 1 && is_scalar(from->id))
+        return x86->operands[0].size;
+    if (x86->op_count > 1)
+        return second->type == X86_OP_REG && second->size > x86->operands[0].size ? second->size
+                                                                                  : x86->operands[0].size;
+    switch (from->id) {
+    case X86_INS_INC:
+    case X86_INS_DEC:
+    case X86_INS_NEG:
+    case X86_INS_NOT:
+    case X86_INS_FST:
+    case X86_INS_FSTP:
+    case X86_INS_FIST:
+    case X86_INS_FISTP:
+    case X86_INS_FISTTP:
+    case X86_INS_FNSTCW:
+    case X86_INS_STMXCSR:
+        return x86->operands[0].size;
+    default:
+        return ret->condition != MPIQ_CONDITIONS ? 1 : 0; /* setcc */
+    }
+}
+
+/* What stores without an operand that says where. */
+static bool stores_anywhere(const cs_insn *from)
+{
+    const uint8_t prefix = from->detail->x86.prefix[0];
+    switch (from->id) {
+    case X86_INS_SYSCALL:
+    case X86_INS_SYSENTER:
+    case X86_INS_INT:
+    case X86_INS_ENTER:
+    case X86_INS_MASKMOVDQU:
+    case X86_INS_MASKMOVQ:
+    case X86_INS_VMASKMOVDQU:
+    case X86_INS_PUSHF:
+    case X86_INS_PUSHFQ:
+    case X86_INS_VPSCATTERDD: /* Capstone takes a vector's register for a general one */
+    case X86_INS_VPSCATTERDQ:
+    case X86_INS_VPSCATTERQD:
+    case X86_INS_VPSCATTERQQ:
+    case X86_INS_VSCATTERDPD:
+    case X86_INS_VSCATTERDPS:
+    case X86_INS_VSCATTERQPD:
+    case X86_INS_VSCATTERQPS:
+        return true;
+    default:
+        return prefix == X86_PREFIX_REP || prefix == X86_PREFIX_REPNE;
+    }
+}
+
 static void read_store(const cs_insn *from, struct mpiq_instruction *ret)
 {
     const cs_x86 *x86 = &from->detail->x86;
@@ -215,22 +344,20 @@ static void read_store(const cs_insn *from, struct mpiq_instruction *ret)
             set_stored(ret, operand_of(from, &x86->operands[0]));
         return;
     }
-    if (x86->prefix[0] == X86_PREFIX_REP || x86->prefix[0] == X86_PREFIX_REPNE) {
+    if (stores_anywhere(from)) {
         ret->store = MPIQ_STORES_ANYWHERE;
         return;
     }
-    for (uint8_t i = 0; i < x86->op_count; i++) {
+    for (uint8_t i = 0; i < x86->op_count && !only_reads(from->id); i++) {
         const cs_x86_op *operand = &x86->operands[i];
-        if (operand->type != X86_OP_MEM || from->id == X86_INS_LEA || from->id == X86_INS_NOP)
-            continue;
-        /* What writes a register reads its other operands; of the rest, capstone has to say that it only
-         * reads. */
+        /* What writes a register reads its other operands. */
         bool to_register = i > 0 && x86->operands[0].type == X86_OP_REG && from->id != X86_INS_XCHG &&
                            from->id != X86_INS_XADD;
-        if (operand->access == CS_AC_READ || to_register)
+        if (operand->type != X86_OP_MEM || to_register)
             continue;
-        ret->store = MPIQ_STORES_AT;
         ret->to = memory_operand(from, operand);
+        ret->to.width = i == 0 ? stored_bytes(from, ret) : operand->size;
+        ret->store = ret->to.width ? MPIQ_STORES_AT : MPIQ_STORES_ANYWHERE;
         if (from->id == X86_INS_MOV && i == 0)
             set_stored(ret, operand_of(from, &x86->operands[1]));
         return;

@@ -12,7 +12,7 @@ struct box { int first; long second; int items[4]; void *link; };
 int given(void *a, int b, long c, int d, int e, void *f, int g, long h, int i, int j, long k, void *l);
 int number = 3, many[8] = {2, 3, 5, 7, 11, 13, 17, 19};
 long wide = 1L << 40;
-struct box box = {4, 9, {1, 2, 3, 4}, &number};
+struct box box = {4, 9, {1, 2, 3, 4}, &number}, other = {5, 10, {6, 7, 8, 9}, many};
 char buffer[64];
 volatile int zero;
 """
@@ -47,10 +47,20 @@ class Function:
         kinds = {"void *": self.pointer, "int": self.integer, "long": self.long}
         return "    done += given(%s);" % ", ".join(kinds[kind]() for kind in TYPES)
 
+    def replaced(self):
+        """A call with what memory held before it was overwritten, by vector registers where there are any."""
+        given = {"void *": "link", "int": "first", "long": "second"}
+        arguments = ", ".join("old." + given[kind] if kind != "int" else f"old.{self.rng.choice(['first', 'items[1]'])}"
+                              for kind in TYPES)
+        return ["    {", "    struct box old = *b;", f"    *b = {self.rng.choice(['other', 'box'])};",
+                f"    done += given({arguments});", "    *b = old;", "    }"]
+
     def statement(self, depth):
         r = self.rng
-        kind = r.choice(["call", "call", "set", "if", "loop", "switch", "other", "early"] if depth else
-                        ["call", "call", "set", "other"])
+        kind = r.choice(["call", "call", "set", "if", "loop", "switch", "other", "early", "replaced"] if depth else
+                        ["call", "call", "set", "other", "replaced"])
+        if kind == "replaced":
+            return self.replaced()
         if kind == "call":
             return [self.call()]
         if kind == "set":
