@@ -15,6 +15,7 @@
 #define MPIQ_ERRORS(X)                                                                     \
     X(USAGE, "usage")             /* the caller asked for something that makes no sense */ \
     X(NOT_FOUND, "not-found")     /* no such symbol, type, member, file, job */            \
+    X(STARTING, "starting")       /* a launcher has started no ranks yet */                \
     X(GONE, "gone")               /* the process has ended */                              \
     X(PERMISSION, "permission")   /* it may not be looked at */                            \
     X(UNMAPPED, "unmapped")       /* no memory at that address */                          \

@@ -114,8 +114,7 @@ static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpi
     if (!error)
         error = take_children(mpiexec, ret);
     if (!error && ret->host_count == 0)
-        error =
-            mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "mpiexec %d has started no proxies (yet)", (int)mpiexec);
+        error = mpiq_error_create(MPIQ_ERROR_STARTING, "mpiexec %d has started no proxies yet", (int)mpiexec);
     return error;
 }
 

@@ -82,8 +82,9 @@ struct mpiq_launcher {
     /* Whether the job that the query means runs under this launcher.  Cheap: a look at the word, or at the
        environment or command line of the process and its parents; nothing is started. */
     bool (*detect)(const struct mpiq_launch_query *query);
-    /* Fills *ret, of which launcher is set already.  NOT_FOUND: there is no such job; UNSUPPORTED: the hosts
-       cannot be told; each with what the user may do instead.  On failure the caller cleans *ret up. */
+    /* Fills *ret, of which launcher is set already.  NOT_FOUND: there is no such job; STARTING: it has no
+       ranks yet; UNSUPPORTED: the hosts cannot be told; each with what the user may do instead.  On failure
+       the caller cleans *ret up. */
     struct mpiq_error *(*find)(const struct mpiq_launch_query *query, struct mpiq_launch *ret);
     /* The commands, host by host.  collector, ended by NULL, is the collector's command: an absolute path and
        arguments without a character that a shell takes apart.  A launcher adds its own words before it.

@@ -36,6 +36,9 @@ struct library {
 };
 
 /* Ends the process that asks: its last words are the reason. */
+/* Of the tool that asks, where the launcher has no job. */
+enum { EXIT_NO_RANKS = 2 };
+
 __attribute__((noreturn, format(printf, 1, 2))) static void give_up(const char *format, ...)
 {
     va_list arguments;
@@ -202,7 +205,7 @@ __attribute__((noreturn)) static void be_tool(pid_t launcher, const char *path, 
     if (status != 0)
         give_up("it cannot be reached through PMIx (error %d)", status);
     if (!(nspace ? print_job(&library, nspace) : print_first_job(&library)))
-        give_up("it has started no ranks (yet)");
+        _exit(EXIT_NO_RANKS);
     library.finalize();
     _exit(EXIT_SUCCESS);
 }
@@ -329,6 +332,8 @@ struct mpiq_error *mpiq_pmix_table(pid_t launcher, const char *nspace, char **re
     if (WIFSIGNALED(status))
         return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "its PMIx library crashed when asked (signal %d)",
                                  WTERMSIG(status));
+    if (WEXITSTATUS(status) == EXIT_NO_RANKS)
+        return mpiq_error_create(MPIQ_ERROR_STARTING, "it has started no ranks yet");
     if (WEXITSTATUS(status) != 0)
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%.*s", (int)NAME_MOST, said);
     *ret = mpiq_steal(said);

@@ -15,7 +15,8 @@
 /*
  * The ranks of the launcher's first job that has any, or of the one called nspace, if that is not NULL: JSON
  * as rank/proctable.h describes it, and the job's "nspace"; the caller frees it.  The launcher must be ours.
- * UNSUPPORTED: it has loaded no PMIx library that we may load; TIMEOUT; NOT_FOUND: it has no such job (yet).
+ * UNSUPPORTED: it has loaded no PMIx library that we may load; TIMEOUT; STARTING: it has no such job, or not
+ * yet.
  */
 struct mpiq_error *mpiq_pmix_table(pid_t launcher, const char *nspace, char **ret);
 

@@ -67,7 +67,7 @@ struct mpiq_error *mpiq_rank_table_read(const char *text, struct mpiq_launch *la
         error = mpiq_error_create(MPIQ_ERROR_CORRUPT, "its list of ranks is malformed: %s",
                                   complaint ? complaint : parser.fault);
     if (!error && launch->host_count == 0)
-        error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "it has started no ranks (yet)");
+        error = mpiq_error_create(MPIQ_ERROR_STARTING, "it has started no ranks yet");
     mpiq_parser_deinit(&parser);
     return error;
 }

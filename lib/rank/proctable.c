@@ -190,8 +190,8 @@ static struct mpiq_error *find_table(struct mpiq_target *target, uint64_t *addre
     if (error)
         return error;
     if (*address == 0 || count == 0)
-        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                                 "MPIR_proctable is empty: it has started no ranks yet");
+        return mpiq_error_create(MPIQ_ERROR_STARTING,
+                                 "it has started no ranks yet (MPIR_proctable is empty)");
     if (count < 0 || count > RANKS_MOST)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "MPIR_proctable_size is %d", (int)count);
     *size = (uint32_t)count;

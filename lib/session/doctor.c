@@ -311,11 +311,7 @@ static struct mpiq_error *look_once(const struct mpiq_options *options, struct m
 {
     struct mpiq_remote *remote = NULL;
     struct mpiq_reader_pool *readers = NULL;
-    struct mpiq_error *error = mpiq_other_hosts_named(options, &remote);
-    if (!error && !remote) {
-        error = mpiq_sources_init(options, sources);
-        error = mpiq_other_hosts_find(options, error, sources, &remote);
-    }
+    struct mpiq_error *error = mpiq_find_job(options, sources, &remote);
     if (!error && remote) {
         size_t hosts = mpiq_remote_host_count(remote);
         snprintf(where, room, "on %zu host%s", hosts, hosts == 1 ? "" : "s");
@@ -354,7 +350,8 @@ struct mpiq_error *mpiq_doctor(const struct mpiq_options *given, char **ret)
     /* That there is no job, or more than one, is no fault of a healthy machine; a wrong target is one of the
        caller's. */
     if (error && !options.dll && options.target_count == 0 && options.wire_count == 0 &&
-        (error->code == MPIQ_ERROR_NOT_FOUND || error->code == MPIQ_ERROR_USAGE)) {
+        (error->code == MPIQ_ERROR_NOT_FOUND || error->code == MPIQ_ERROR_STARTING ||
+         error->code == MPIQ_ERROR_USAGE)) {
         mpiq_error_destroy(error);
         error = NULL;
     }

@@ -5,9 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/debug.h"
+#include "process/pipe.h"
 #include "session/discover.h"
+
+/* How long a launcher that has started no ranks yet is waited for, and how often it is asked. */
+static const int64_t starting_ns = (int64_t)5 * 1000 * 1000 * 1000;
+static const struct timespec starting_rest = {.tv_nsec = 200 * 1000 * 1000};
 
 /* A launcher's table of processes, read as a rank's memory is: confined. */
 static struct mpiq_error *ask(pid_t pid, const char *question, char **ret)
@@ -31,7 +37,8 @@ static const char *launcher_word(const struct mpiq_options *options)
     return NULL;
 }
 
-struct mpiq_error *mpiq_other_hosts_named(const struct mpiq_options *options, struct mpiq_remote **ret)
+/* The job whose hosts the options name; *ret stays NULL if they name none. */
+static struct mpiq_error *find_named(const struct mpiq_options *options, struct mpiq_remote **ret)
 {
     const char *word = launcher_word(options);
     struct mpiq_launch_query query = {.word = word, .hosts = options->hosts, .via = options->via, .ask = ask};
@@ -84,7 +91,9 @@ static bool keep_wires(struct mpiq_look_sources *sources, struct mpiq_rank_set *
     return good;
 }
 
-struct mpiq_error *mpiq_other_hosts_find(const struct mpiq_options *options, struct mpiq_error *failed,
+/* After the processes of this machine were looked for: failed is why no rank was found here, or NULL; it is
+   returned, or destroyed if the launcher is known. */
+static struct mpiq_error *find_elsewhere(const struct mpiq_options *options, struct mpiq_error *failed,
                                          struct mpiq_look_sources *sources, struct mpiq_remote **ret)
 {
     struct mpiq_launch_query query = {.pid = only_pid(options), .ask = ask};
@@ -116,4 +125,34 @@ struct mpiq_error *mpiq_other_hosts_find(const struct mpiq_options *options, str
     }
     *ret = remote;
     return NULL;
+}
+
+static struct mpiq_error *find_now(const struct mpiq_options *options, struct mpiq_look_sources *sources,
+                                   struct mpiq_remote **remote)
+{
+    struct mpiq_error *error = find_named(options, remote);
+    if (error || *remote)
+        return error;
+    return find_elsewhere(options, mpiq_sources_init(options, sources), sources, remote);
+}
+
+struct mpiq_error *mpiq_find_job(const struct mpiq_options *options, struct mpiq_look_sources *sources,
+                                 struct mpiq_remote **remote)
+{
+    int64_t end = mpiq_monotonic_ns() + starting_ns;
+    struct mpiq_error *error = find_now(options, sources, remote);
+    while (error && error->code == MPIQ_ERROR_STARTING && mpiq_monotonic_ns() < end) {
+        if (options->progress)
+            options->progress(options->argument, "waiting for the job to start its ranks");
+        nanosleep(&starting_rest, NULL);
+        mpiq_error_destroy(error);
+        mpiq_sources_deinit(sources);
+        error = find_now(options, sources, remote);
+    }
+    if (!error || error->code != MPIQ_ERROR_STARTING)
+        return error;
+    struct mpiq_error *advice = mpiq_error_create(
+        MPIQ_ERROR_STARTING, "%s: the job is starting; ask again in a moment", error->message);
+    mpiq_error_destroy(error);
+    return advice;
 }

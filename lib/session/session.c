@@ -62,17 +62,9 @@ static struct mpiq_error *note_starts(struct mpiq_session *session)
     return NULL;
 }
 
-/* On the hosts that the options name, on this machine, or on those that the job's launcher names. */
 static struct mpiq_error *find(struct mpiq_session *session)
 {
-    const struct mpiq_options *options = &session->options;
-    struct mpiq_error *error = mpiq_other_hosts_named(options, &session->remote);
-    if (error)
-        return error;
-    if (!session->remote) {
-        error = mpiq_sources_init(options, &session->sources);
-        error = mpiq_other_hosts_find(options, error, &session->sources, &session->remote);
-    }
+    struct mpiq_error *error = mpiq_find_job(&session->options, &session->sources, &session->remote);
     if (!error)
         error = note_starts(session);
     session->found = !error;
@@ -430,6 +422,8 @@ struct mpiq_error *mpiq_session_look(struct mpiq_session *session, struct mpiq_j
     struct mpiq_job *job = NULL;
     uint64_t before = mpiq_share_of(getpid(), true).cpu_ns;
     struct mpiq_error *error = mpiq_session_read(session, &job);
+    if (!error && session->options.progress)
+        session->options.progress(session->options.argument, "finding out who waits for whom");
     if (!error)
         error = mpiq_job_decide(job, &diagnose);
     uint64_t after = mpiq_share_of(getpid(), true).cpu_ns;

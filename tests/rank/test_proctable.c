@@ -84,10 +84,10 @@ static void nothing_has_been_started(void)
 {
     set_up();
     pointer = 0;
-    expect("not-found");
+    expect("starting");
     set_up();
     size = 0;
-    expect("not-found");
+    expect("starting");
     char *text = answer(NULL);
     CU_ASSERT_STRING_EQUAL(text, "not-found");
     free(text);
