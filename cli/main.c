@@ -62,57 +62,92 @@ static int answer_json(const struct command_line *line, struct mpiq_job *job)
     return status;
 }
 
-static int answer(struct command_line *line, struct mpiq_job *job)
+/* The text, in the file of --html or on stdout; takes it. */
+static int put_answer(const struct command_line *line, char *text)
 {
-    if (line->command == COMMAND_SNAPSHOT) {
-        struct mpiq_error *error = mpiq_job_snapshot(job, line->output);
-        if (!error)
-            fprintf(stderr, "mpiq: wrote the snapshot %s\n", line->output);
-        return error ? say_error(error) : EXIT_FINE;
-    }
-    if (line->otf2) {
-        struct mpiq_error *error = mpiq_job_otf2(job, line->otf2);
-        if (!error)
-            fprintf(stderr, "mpiq: wrote the trace %s/traces.otf2\n", line->otf2);
-        return error ? say_error(error) : EXIT_FINE;
-    }
-    char *text = NULL;
-    line->render.width = width_of_text();
-    struct mpiq_error *error = mpiq_job_render(job, view_of(line->command), &line->render, &text);
-    if (error)
-        return say_error(error);
     int status = put_out(line->html, text);
     free(text);
     if (status == EXIT_FINE && line->html)
         fprintf(stderr, "mpiq: wrote the page %s\n", line->html);
+    return status;
+}
+
+static int put_file(struct mpiq_error *error, const char *what, const char *path, const char *name)
+{
+    if (error)
+        return say_error(error);
+    fprintf(stderr, "mpiq: wrote the %s %s%s\n", what, path, name);
+    return EXIT_FINE;
+}
+
+static int answer(struct command_line *line, struct mpiq_job *job, struct progress *progress)
+{
+    char *text = NULL;
+    if (line->command == COMMAND_SNAPSHOT) {
+        progress_show(progress, "writing the snapshot");
+        struct mpiq_error *error = mpiq_job_snapshot(job, line->output);
+        progress_end(progress);
+        return put_file(error, "snapshot", line->output, "");
+    }
+    if (line->otf2) {
+        progress_show(progress, "writing the trace");
+        struct mpiq_error *error = mpiq_job_otf2(job, line->otf2);
+        progress_end(progress);
+        return put_file(error, "trace", line->otf2, "/traces.otf2");
+    }
+    progress_show(progress, line->html ? "writing the page" : "writing the answer");
+    struct mpiq_error *error = mpiq_job_render(job, view_of(line->command), &line->render, &text);
+    progress_end(progress);
+    if (error)
+        return say_error(error);
+    int status = put_answer(line, text);
     if (status == EXIT_FINE && line->json)
         status = answer_json(line, job);
     return status == EXIT_FINE ? mpiq_job_exit_status(job) : status;
 }
 
-static int late(struct command_line *line)
+/* ---- commands: each says on a terminal what it is at, if it takes long ----------------------------------
+ */
+
+static int late(struct command_line *line, struct progress *progress)
 {
     char *text = NULL;
-    line->render.width = width_of_text();
     struct mpiq_error *error = mpiq_late(&line->options, &line->render, &text);
-    if (error)
-        return say_error(error);
-    int status = put_out(line->html, text);
-    free(text);
-    if (status == EXIT_FINE && line->html)
-        fprintf(stderr, "mpiq: wrote the page %s\n", line->html);
-    return status;
+    progress_end(progress);
+    return error ? say_error(error) : put_answer(line, text);
 }
 
-static int doctor(struct command_line *line)
+static int doctor(struct command_line *line, struct progress *progress)
 {
     char *text = NULL;
     struct mpiq_error *error = mpiq_doctor(&line->options, &text);
+    progress_end(progress);
     if (error)
         return say_error(error);
     int status = put_out(NULL, text);
     free(text);
     return status;
+}
+
+static int look(struct command_line *line, struct progress *progress)
+{
+    struct mpiq_job *job = NULL;
+    struct mpiq_error *error = mpiq_job_look(&line->options, &job);
+    if (error)
+        progress_end(progress);
+    int status = error ? say_error(error) : answer(line, job, progress);
+    mpiq_job_destroy(job);
+    return status;
+}
+
+static int with_progress(struct command_line *line, int (*command)(struct command_line *, struct progress *))
+{
+    struct progress progress;
+    progress_start(&progress);
+    line->options.progress = progress_show;
+    line->options.argument = &progress;
+    line->render.width = width_of_text();
+    return command(line, &progress);
 }
 
 static int ask(struct command_line *line)
@@ -125,20 +160,6 @@ static int ask(struct command_line *line)
     if (status == EXIT_FINE)
         status = put_out(NULL, "\n");
     free(text);
-    return status;
-}
-
-static int look(struct command_line *line)
-{
-    struct progress progress;
-    struct mpiq_job *job = NULL;
-    progress_start(&progress);
-    line->options.progress = progress_show;
-    line->options.argument = &progress;
-    struct mpiq_error *error = mpiq_job_look(&line->options, &job);
-    progress_end(&progress);
-    int status = error ? say_error(error) : answer(line, job);
-    mpiq_job_destroy(job);
     return status;
 }
 
@@ -162,9 +183,9 @@ int main(int argc, char **argv)
         return status;
     switch (line.command) {
     case COMMAND_DOCTOR:
-        return doctor(&line);
+        return with_progress(&line, doctor);
     case COMMAND_LATE:
-        return late(&line);
+        return with_progress(&line, late);
     case COMMAND_RUN:
         return run(&line);
     case COMMAND_WATCH:
@@ -172,6 +193,6 @@ int main(int argc, char **argv)
     case COMMAND_ASK:
         return ask(&line);
     default:
-        return look(&line);
+        return with_progress(&line, look);
     }
 }

@@ -58,7 +58,7 @@ struct mpiq_options {
     bool stop;        /* freeze each process while it is read */
     bool stacks;      /* read stacks, for source lines */
     unsigned threads; /* ranks read in parallel; 0: as many as suits the machine and the job */
-    /* Called now and then, on the calling thread, with a few words about the progress; may be NULL. */
+    /* Called now and then, on the calling thread, with a few words about what is being done; may be NULL. */
     void (*progress)(void *argument, const char *text);
     void *argument;
     double stall_after; /* seconds without any progress after which a job is "stalled" */

@@ -21,6 +21,8 @@ struct mpiq_error *mpiq_late(const struct mpiq_options *given, const struct mpiq
     if (options.target_count != 1 || !mpiq_is_trace(options.targets[0]))
         return mpiq_error_create(MPIQ_ERROR_USAGE, "late is about one OTF2 trace: mpiq late traces.otf2");
     struct mpiq_late_report report = {0};
+    if (options.progress)
+        options.progress(options.argument, "reading the trace");
     struct mpiq_error *error = mpiq_read_trace_late(options.targets[0], take_line, &report);
     if (!error) {
         const struct mpiq_report_options report_options = {

@@ -164,6 +164,7 @@ static struct mpiq_error *read_all(struct mpiq_reader_pool *pool)
             report_progress(pool);
         }
     }
+    report_progress(pool); /* what follows may take long, too */
     return error;
 }
 

@@ -299,6 +299,16 @@ struct mpiq_error *mpiq_sources_hand_over(struct mpiq_look_sources *from, struct
     return NULL;
 }
 
+/* Files are read at once, processes later. */
+static void tell(const struct mpiq_options *options, const char *target)
+{
+    char text[160];
+    if (!options->progress || access(target, F_OK) != 0)
+        return;
+    snprintf(text, sizeof text, "reading %s", target);
+    options->progress(options->argument, text);
+}
+
 struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct mpiq_look_sources *ret)
 {
     struct mpiq_snapshot_reader snapshot_reader = {.process.socket = -1};
@@ -309,6 +319,7 @@ struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct 
     struct mpiq_error *error = NULL;
     for (size_t i = 0; i < options->target_count && !error; i++) {
         sources.target_number = i;
+        tell(options, options->targets[i]);
         error = add_target(&sources, options->targets[i]);
     }
     if (options->target_count == 0 && options->wire_count == 0 && !error)
