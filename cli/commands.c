@@ -78,7 +78,8 @@ const struct command_row command_rows[] = {
      "and source "
      "line.  Under the recorder these are all calls, with a patched library the collectives.  Of a loop, the "
      "last round "
-     "is shown, with how often it went round.  With --otf2 and without RANKS, the calls of all ranks are "
+     "is shown, with how often it went round.  The last column says which receive took a message, and which "
+     "send it came from.  With --otf2 and without RANKS, the calls of all ranks are "
      "written as a "
      "trace.",
      {{"mpiq history 0-3,7", "shows what five ranks called before they got stuck"},

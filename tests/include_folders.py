@@ -47,7 +47,7 @@ FOR_OTHERS = {
     "lib/rank/reader": set(),
     "lib/trace/reader": set(),
     "lib/trace/writer": set(),
-    "lib/job": {"diagnose.h", "diagnose_options.h"},
+    "lib/job": {"diagnose.h", "diagnose_options.h", "past_messages.h"},
     "lib/report": {"late.h", "report.h", "step.h"},
     "lib/hosts": {"collector.h", "collector_args.h", "collectors.h", "launcher.h"},
     "lib/session": set(),

@@ -16,9 +16,11 @@ static int compare_begins(const void *left, const void *right)
     return a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
-static void from_recorder(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+static void from_recorder(const struct mpiq_page *page, const struct mpiq_job_rank *rank,
                           struct mpiq_history *ret)
 {
+    const struct mpiq_job_state *job = page->job;
+    const uint32_t *partners = page->options->past_messages;
     for (uint32_t i = 0; i < rank->past_count; i++) {
         const struct mpiq_job_past_call *past = &job->past_calls[rank->first_past + i];
         if (past->begin_ns <= 0 || !past->call)
@@ -33,6 +35,8 @@ static void from_recorder(const struct mpiq_job_state *job, const struct mpiq_jo
             .tag = past->tag,
             .tid = past->tid,
             .site = past->site,
+            .past = rank->first_past + i,
+            .partner = partners ? partners[rank->first_past + i] : MPIQ_NONE,
             .open = past->end_ns == 0,
             .any_source = past->any_source,
             .any_tag = past->any_tag,
@@ -59,6 +63,8 @@ static void from_ring(const struct mpiq_job_state *job, const struct mpiq_job_ca
             .tag = -1,
             .tid = calls[i].tid,
             .site = calls[i].started,
+            .past = MPIQ_NONE,
+            .partner = MPIQ_NONE,
             .open = !calls[i].done && calls[i].request == 0,
             .root = shape->root >= 0,
         };
@@ -83,8 +89,9 @@ static size_t room_for(const struct mpiq_job_state *job, const struct mpiq_job_r
     return room;
 }
 
-bool mpiq_history_collect(const struct mpiq_job_state *job, uint32_t process, struct mpiq_history *ret)
+bool mpiq_history_collect(const struct mpiq_page *page, uint32_t process, struct mpiq_history *ret)
 {
+    const struct mpiq_job_state *job = page->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     *ret = (struct mpiq_history){0};
     if (!rank)
@@ -95,7 +102,7 @@ bool mpiq_history_collect(const struct mpiq_job_state *job, uint32_t process, st
     ret->taken_ns = rank->taken_ns;
     ret->dropped = rank->past_dropped;
     if (rank->past_count > 0)
-        from_recorder(job, rank, ret);
+        from_recorder(page, rank, ret);
     else
         from_rings(job, rank, ret);
     ret->only_rings = rank->past_count == 0;
@@ -157,7 +164,8 @@ bool mpiq_history_alike(const struct mpiq_history_call *a, const struct mpiq_his
     return strcmp(a->call, b->call) == 0 && a->bytes == b->bytes && a->comm == b->comm &&
            a->peer == b->peer && a->tag == b->tag && a->tid == b->tid && a->site == b->site &&
            a->open == b->open && a->any_source == b->any_source && a->any_tag == b->any_tag &&
-           a->proc_null == b->proc_null && a->root == b->root;
+           a->proc_null == b->proc_null && a->root == b->root &&
+           (a->partner == MPIQ_PAST_UNRECEIVED) == (b->partner == MPIQ_PAST_UNRECEIVED);
 }
 
 double mpiq_history_seconds(const struct mpiq_history *history, const struct mpiq_history_call *call)
@@ -196,6 +204,25 @@ void mpiq_put_past_peer(const struct mpiq_page *page, struct mpiq_buffer *buffer
     }
 }
 
+void mpiq_put_partner(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+                      const struct mpiq_history_call *call)
+{
+    if (call->partner == MPIQ_NONE)
+        return;
+    if (call->partner == MPIQ_PAST_UNRECEIVED) {
+        mpiq_buffer_string(buffer, "-> nobody has received it");
+        return;
+    }
+    const struct mpiq_job_past_call *other = &page->job->past_calls[call->partner];
+    bool sends = mpiq_history_kind_of(call->call) != MPIQ_HISTORY_RECEIVE;
+    mpiq_buffer_string(buffer, sends ? "-> rank " : "<- rank ");
+    mpiq_put_process(page->job, buffer, call->peer);
+    mpiq_buffer_char(buffer, ' ');
+    mpiq_put_plain(buffer, mpiq_job_string(page->job, other->call));
+    mpiq_buffer_char(buffer, ' ');
+    mpiq_put_site(page->job, buffer, other->site);
+}
+
 void mpiq_put_history_call(const struct mpiq_page *page, struct mpiq_buffer *buffer,
                            const struct mpiq_history *history, const struct mpiq_history_call *call)
 {
@@ -220,4 +247,7 @@ void mpiq_put_history_call(const struct mpiq_page *page, struct mpiq_buffer *buf
         mpiq_buffer_string(buffer, ", ");
         mpiq_put_site(page->job, buffer, call->site);
     }
+    if (call->partner != MPIQ_NONE)
+        mpiq_buffer_string(buffer, ", ");
+    mpiq_put_partner(page, buffer, call);
 }

@@ -17,8 +17,10 @@ struct mpiq_history_call {
     uint32_t peer;    /* process; MPIQ_NONE */
     int32_t tag;      /* -1 */
     int32_t tid;
-    uint32_t site; /* in sites; MPIQ_NONE */
-    bool open;     /* the rank is still in it */
+    uint32_t site;    /* in sites; MPIQ_NONE */
+    uint32_t past;    /* in past_calls; MPIQ_NONE */
+    uint32_t partner; /* in past_calls, the other end of its message; MPIQ_PAST_UNRECEIVED, MPIQ_NONE */
+    bool open;        /* the rank is still in it */
     bool any_source;
     bool any_tag;
     bool proc_null;
@@ -51,7 +53,7 @@ struct mpiq_history {
 };
 
 /* Of one process; an empty one where nothing is known.  False without memory.  The caller deinits it. */
-bool mpiq_history_collect(const struct mpiq_job_state *job, uint32_t process, struct mpiq_history *ret);
+bool mpiq_history_collect(const struct mpiq_page *page, uint32_t process, struct mpiq_history *ret);
 void mpiq_history_deinit(struct mpiq_history *history);
 
 enum mpiq_history_kind mpiq_history_kind_of(const char *call);
@@ -70,6 +72,11 @@ void mpiq_put_span(struct mpiq_buffer *buffer, double seconds);
 /* "3", "any", "root 0", "MPI_PROC_NULL"; nothing where there is none. */
 void mpiq_put_past_peer(const struct mpiq_page *page, struct mpiq_buffer *buffer,
                         const struct mpiq_history_call *call);
+
+/* "-> rank 1 MPI_Recv x.c:7 main", "-> nobody has received it", "<- rank 0 MPI_Send x.c:5 main": the other
+   end of its message; nothing where it is not known. */
+void mpiq_put_partner(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+                      const struct mpiq_history_call *call);
 
 /* "MPI_Recv, 2.3 s so far, on "rows", peer 1, tag 7, 4 bytes, x.c:7": all that is known of a call. */
 void mpiq_put_history_call(const struct mpiq_page *page, struct mpiq_buffer *buffer,

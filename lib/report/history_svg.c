@@ -28,7 +28,9 @@ enum {
     LANE = 26,
     BAR = 20,
     STRIP = 190, /* of the time since the last event */
-    LETTER = 7
+    LETTER = 7,
+    MOST_ALONE = 8,      /* ranks of a job in which each has its own lane */
+    MOST_MESSAGES = 200, /* lines from lane to lane */
 };
 
 /* The strip is for a pause that would take more than this share of the picture. */
@@ -113,7 +115,7 @@ static bool add_history(struct drawing *d, uint32_t process, const struct mpiq_r
 {
     struct mpiq_history *history = &d->histories[d->history_count++];
     size_t first = d->lane_count;
-    if (!mpiq_history_collect(d->page->job, process, history))
+    if (!mpiq_history_collect(d->page, process, history))
         return false;
     add_lanes(d, history, process);
     for (size_t lane = first; lane < d->lane_count; lane++)
@@ -121,9 +123,37 @@ static bool add_history(struct drawing *d, uint32_t process, const struct mpiq_r
     return true;
 }
 
+/* Those that were asked for, in their order. */
+static bool choose_asked(struct drawing *d)
+{
+    for (uint32_t process = 0; process < d->page->job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(d->page->job, process);
+        if (!rank || rank->past_count == 0 || !mpiq_history_wanted(d->page, process))
+            continue;
+        if (d->history_count == MOST_RANKS)
+            d->left_out++;
+        else if (!add_history(d, process, NULL))
+            return false;
+    }
+    return true;
+}
+
+/* In a small job each of the others. */
+static bool choose_each(struct drawing *d, const struct mpiq_rank_set *suspects)
+{
+    for (uint32_t process = 0; process < d->page->job->process_count; process++) {
+        if (wanted(d, suspects, process, false) && !add_history(d, process, NULL))
+            return false;
+    }
+    return true;
+}
+
 /* The suspects; of the others the first one of each class that has a history. */
 static bool choose(struct drawing *d)
 {
+    const struct mpiq_rank_set *asked = d->page->options->history;
+    if (asked && asked->size > 0)
+        return choose_asked(d);
     struct mpiq_rank_set suspects _cleanup_(mpiq_rank_set_deinit) = {0};
     if (!mpiq_page_suspects(d->page, &suspects) || !mpiq_behaviours_collect(d->page, &suspects, &d->classes))
         return false;
@@ -135,6 +165,8 @@ static bool choose(struct drawing *d)
         else if (!add_history(d, process, NULL))
             return false;
     }
+    if (d->page->job->process_count <= MOST_ALONE)
+        return choose_each(d, &suspects);
     for (size_t i = 0; i < d->classes.count; i++) {
         const struct mpiq_rank_set *ranks = &d->classes.items[i].ranks;
         uint32_t process = MPIQ_NONE;
@@ -369,6 +401,66 @@ static void put_lane(struct drawing *d, size_t index, const struct mpiq_rank_set
         put_doing(d, lane, y);
 }
 
+/* ---- messages ---------------------------------------------------------------------------------------- */
+
+/* The lane that has a past call, and the call in it; false: none has. */
+static bool find_call(const struct drawing *d, uint32_t process, uint32_t past, size_t *lane,
+                      const struct mpiq_history_call **ret)
+{
+    for (size_t i = 0; i < d->lane_count; i++) {
+        const struct mpiq_history *history = d->lanes[i].history;
+        for (size_t k = 0; d->lanes[i].process == process && k < history->count; k++) {
+            if (history->calls[k].past != past || history->calls[k].tid != d->lanes[i].tid)
+                continue;
+            *lane = i;
+            *ret = &history->calls[k];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* From where a send begins to where the receive ends; one that was posted before has ended when nobody knows.
+ */
+static bool put_message(struct drawing *d, size_t from, const struct mpiq_history_call *send)
+{
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&d->page->out);
+    const struct mpiq_history_call *receive;
+    size_t to;
+    if (send->begin_ns < d->start || !find_call(d, send->peer, send->partner, &to, &receive))
+        return false;
+    double down = to > from ? BAR : 0;
+    int64_t taken = end_of(receive) > send->begin_ns ? end_of(receive) : send->begin_ns;
+    mpiq_buffer_printf(&d->page->out,
+                       "<path class=\"message\" marker-end=\"url(#message-head)\" d=\"M%ld,%ld L%ld,%ld\">",
+                       lround(x_of(d, send->begin_ns)), lround(TOP + (double)from * LANE + down),
+                       lround(x_of(d, taken)), lround(TOP + (double)to * LANE + BAR - down));
+    mpiq_buffer_printf(&text, "tag %d from rank ", send->tag);
+    mpiq_put_process(d->page->job, &text, d->lanes[from].process);
+    mpiq_buffer_string(&text, " to rank ");
+    mpiq_put_process(d->page->job, &text, send->peer);
+    mpiq_buffer_string(&d->page->out, "<title>");
+    put_escaped(d, &text);
+    mpiq_buffer_string(&d->page->out, "</title></path>\n");
+    return true;
+}
+
+/* The newest ones between the lanes, of which there are at most so many. */
+static void put_messages(struct drawing *d)
+{
+    size_t count = 0;
+    for (size_t lane = 0; lane < d->lane_count; lane++) {
+        const struct mpiq_history *history = d->lanes[lane].history;
+        for (size_t i = history->count; i-- > 0 && count < MOST_MESSAGES;) {
+            const struct mpiq_history_call *call = &history->calls[i];
+            bool sends = call->tid == d->lanes[lane].tid &&
+                         mpiq_history_kind_of(call->call) == MPIQ_HISTORY_SEND &&
+                         call->partner < MPIQ_PAST_UNRECEIVED;
+            count += sends && put_message(d, lane, call);
+        }
+    }
+}
+
 /* 1, 2 or 5 times a power of ten: a distance of marks of which there are a handful. */
 static double step_of(double seconds)
 {
@@ -442,8 +534,13 @@ static void draw(struct drawing *d)
     mpiq_buffer_string(&d->page->out, "<g class=\"fixed\">\n");
     put_legend(d);
     mpiq_buffer_string(&d->page->out, "</g>\n");
+    mpiq_buffer_string(&d->page->out,
+                       "<defs><marker id=\"message-head\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" "
+                       "markerWidth=\"6\" markerHeight=\"6\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">"
+                       "<path class=\"message-head fixed\" d=\"M0,0 10,5 0,10z\"/></marker></defs>\n");
     for (size_t i = 0; i < d->lane_count; i++)
         put_lane(d, i, &suspects);
+    put_messages(d);
     put_axis(d, bottom);
     mpiq_buffer_string(&d->page->out, "</svg></div>\n");
 }

@@ -236,8 +236,7 @@ void mpiq_html_report(struct mpiq_page *page)
 void mpiq_html_view(struct mpiq_page *page, void (*show)(struct mpiq_page *page))
 {
     begin_page(page);
-    if (show)
-        show(page);
+    show(page);
     put_picture(page);
     put_ranks(page);
     end_page(page);

@@ -16,6 +16,24 @@ static void put_micros(struct mpiq_json *json, const char *key, double seconds)
     mpiq_json_micros(json, seconds);
 }
 
+/* The other end of its message. */
+static void put_message(struct mpiq_json *json, const struct mpiq_history_call *call)
+{
+    if (call->partner == MPIQ_NONE)
+        return;
+    mpiq_json_key(json, "message");
+    mpiq_json_open(json, '{');
+    if (call->partner == MPIQ_PAST_UNRECEIVED) {
+        mpiq_json_put_bool(json, "received", false);
+    } else {
+        const struct mpiq_job_past_call *other = &json->page->job->past_calls[call->partner];
+        mpiq_json_put_process(json, "rank", call->peer);
+        mpiq_json_put_string(json, "call", mpiq_job_string(json->page->job, other->call));
+        mpiq_json_put_site(json, other->site);
+    }
+    mpiq_json_close(json, '}');
+}
+
 static void put_call(struct mpiq_json *json, const struct mpiq_history *history,
                      const struct mpiq_history_call *call)
 {
@@ -41,6 +59,7 @@ static void put_call(struct mpiq_json *json, const struct mpiq_history *history,
     if (history->several_tasks)
         mpiq_json_put_number(json, "thread", call->tid);
     mpiq_json_put_site(json, call->site);
+    put_message(json, call);
     mpiq_json_close(json, '}');
 }
 
@@ -63,7 +82,7 @@ void mpiq_json_last_calls(struct mpiq_json *json, uint32_t process)
     struct mpiq_history history _cleanup_(mpiq_history_deinit) = {0};
     if (!rank || rank->past_count == 0)
         return;
-    json->text.out->failed |= !mpiq_history_collect(json->page->job, process, &history);
+    json->text.out->failed |= !mpiq_history_collect(json->page, process, &history);
     if (history.count > 0)
         put_calls(json, "last_calls", &history, LAST_CALLS);
 }
@@ -71,7 +90,7 @@ void mpiq_json_last_calls(struct mpiq_json *json, uint32_t process)
 static void put_history(struct mpiq_json *json, uint32_t process)
 {
     struct mpiq_history history _cleanup_(mpiq_history_deinit) = {0};
-    json->text.out->failed |= !mpiq_history_collect(json->page->job, process, &history);
+    json->text.out->failed |= !mpiq_history_collect(json->page, process, &history);
     mpiq_json_open(json, '{');
     mpiq_json_put_process(json, "rank", process);
     mpiq_json_put_string(json, "holds", history.only_rings ? "collectives" : "calls");

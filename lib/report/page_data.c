@@ -349,7 +349,7 @@ static void put_history(struct data *d, uint32_t process)
 {
     struct mpiq_history history _cleanup_(mpiq_history_deinit) = {0};
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&d->page->out);
-    if (!mpiq_history_collect(d->page->job, process, &history))
+    if (!mpiq_history_collect(d->page, process, &history))
         mpiq_buffer_fail(&d->page->out);
     if (history.count == 0)
         return;

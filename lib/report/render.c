@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/report.h"
 
+#include "report/history.h"
 #include "report/print.h"
 #include "report/views.h"
 
@@ -42,17 +43,39 @@ static void text_view(struct mpiq_page *page, enum mpiq_view view)
     }
 }
 
+/* The calls as a picture, and one by one. */
+static void show_history(struct mpiq_page *page)
+{
+    mpiq_put_history_svg(page);
+    mpiq_show_history(page);
+}
+
+/* As it stands in a terminal. */
+static void show_stacks(struct mpiq_page *page)
+{
+    mpiq_print_heading(page, "Stacks");
+    mpiq_buffer_string(&page->out, "<div class=\"tree\">\n");
+    mpiq_show_stacks(page);
+    mpiq_buffer_string(&page->out, "</div>\n");
+}
+
+/* Every page has the ranks. */
+static void show_no_more(struct mpiq_page *page)
+{
+    (void)page;
+}
+
 /* The report's page has all views but those of one rank; each other command has a page of its own view. */
 static void html_view(struct mpiq_page *page, enum mpiq_view view)
 {
     static void (*const shows[])(struct mpiq_page * page) = {
-        [MPIQ_VIEW_WHY] = mpiq_show_why,         [MPIQ_VIEW_COLLECTIVES] = mpiq_show_collectives,
-        [MPIQ_VIEW_QUEUES] = mpiq_show_queues,   [MPIQ_VIEW_COMMS] = mpiq_show_comms,
-        [MPIQ_VIEW_HISTORY] = mpiq_show_history,
+        [MPIQ_VIEW_WHY] = mpiq_show_why,       [MPIQ_VIEW_COLLECTIVES] = mpiq_show_collectives,
+        [MPIQ_VIEW_QUEUES] = mpiq_show_queues, [MPIQ_VIEW_COMMS] = mpiq_show_comms,
+        [MPIQ_VIEW_HISTORY] = show_history,    [MPIQ_VIEW_STACKS] = show_stacks,
+        [MPIQ_VIEW_RANKS] = show_no_more,
     };
-    bool known = view < sizeof shows / sizeof *shows && shows[view];
-    if (view == MPIQ_VIEW_RANKS || (known && (view != MPIQ_VIEW_WHY || page->chain)))
-        mpiq_html_view(page, known ? shows[view] : NULL);
+    if (view < sizeof shows / sizeof *shows && shows[view])
+        mpiq_html_view(page, shows[view]);
     else
         mpiq_html_report(page);
 }
@@ -76,7 +99,7 @@ static struct mpiq_error *render(struct mpiq_page *page, enum mpiq_view view, ch
     struct mpiq_error *error = check_communicator(page);
     if (error)
         return error;
-    if (view == MPIQ_VIEW_WHY && page->options->format != MPIQ_FORMAT_HTML && !page->chain)
+    if (view == MPIQ_VIEW_WHY && !page->chain)
         return mpiq_error_create(MPIQ_ERROR_USAGE, "the chain from a rank to the cause needs a rank");
     switch (page->options->format) {
     case MPIQ_FORMAT_TEXT:

@@ -48,6 +48,7 @@ struct mpiq_report_options {
     mpiq_excerpt_callback *excerpt;      /* a page: source lines; NULL: they are not to be had */
     void *excerpt_context;
     const struct mpiq_stack_tree *stacks; /* what MPIQ_VIEW_STACKS shows */
+    const uint32_t *past_messages;        /* as mpiq_past_messages says; NULL: not asked for */
     const char *comm;                     /* only communicators of that name or number; NULL: all */
 };
 

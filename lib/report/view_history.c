@@ -7,7 +7,7 @@
 #include "report/history.h"
 #include "report/views.h"
 
-enum { AGO, TOOK, CALL, COMMUNICATOR, PEER, TAG, BYTES, THREAD, PLACE, COLUMN_COUNT };
+enum { AGO, TOOK, CALL, COMMUNICATOR, PEER, TAG, BYTES, THREAD, PLACE, MESSAGE, COLUMN_COUNT };
 
 /* Calls in a row that differ in their times alone are one line. */
 struct run {
@@ -95,6 +95,9 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, const st
     mpiq_columns_set(table, THREAD, &cell);
     mpiq_put_site(page->job, &cell, call->site);
     mpiq_columns_set(table, PLACE, &cell);
+    /* Of several in a row the newest one's: what the oldest belongs to may be forgotten. */
+    mpiq_put_partner(page, &cell, &history->calls[run.first + run.count - 1]);
+    mpiq_columns_set(table, MESSAGE, &cell);
 }
 
 /* What all rounds of a loop took, and the calls of its last round below. */
@@ -150,13 +153,14 @@ static void show_process(struct mpiq_page *page, uint32_t process)
         [BYTES] = {.heading = "BYTES", .number = true},
         [THREAD] = {.heading = "THREAD", .number = true},
         [PLACE] = {.heading = "PLACE"},
+        [MESSAGE] = {.heading = "MESSAGE"},
     };
     struct mpiq_history history _cleanup_(mpiq_history_deinit) = {0};
     struct mpiq_buffer name _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
         mpiq_columns_create(page, headings, COLUMN_COUNT);
 
-    page->out.failed |= !mpiq_history_collect(page->job, process, &history);
+    page->out.failed |= !mpiq_history_collect(page, process, &history);
     if (history.count == 0) {
         mpiq_print_gap(page);
         if (page->options->history->size == 1)

@@ -37,7 +37,7 @@ void mpiq_json_view(struct mpiq_page *page, enum mpiq_view view);
 void mpiq_html_report(struct mpiq_page *page);
 /* How every page begins, up to the first element of its body; the title is plain. */
 void mpiq_html_begin(struct mpiq_page *page, const char *title);
-/* The page of one view: that view (NULL: that of the ranks), who waits for whom, and the ranks. */
+/* The page of one view: that view, who waits for whom, and the ranks. */
 void mpiq_html_view(struct mpiq_page *page, void (*show)(struct mpiq_page *page));
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "job/diagnose.h"
+#include "job/past_messages.h"
 #include "mpiq.h"
 #include "report/report.h"
 #include "session/excerpt.h"
@@ -80,6 +81,10 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
     if (!error && chain)
         error = mpiq_write_chain(job->state, job->diagnosis, chain);
     struct mpiq_stack_tree *stacks = NULL;
+    uint32_t *messages = NULL;
+    bool calls = view == MPIQ_VIEW_HISTORY || options.format == MPIQ_FORMAT_HTML;
+    if (!error && calls && !mpiq_past_messages(job->state, &messages))
+        error = mpiq_error_no_memory();
     if (!error && view == MPIQ_VIEW_STACKS)
         error = mpiq_job_stacks(job, options.ranks ? &only : NULL, options.all_threads, &stacks);
     if (!error) {
@@ -96,9 +101,11 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
                                              .comm = options.comm,
                                              .height = options.height,
                                              .before = options.before ? options.before->state : NULL,
-                                             .stacks = stacks};
+                                             .stacks = stacks,
+                                             .past_messages = messages};
         error = mpiq_report_render(job->state, job->diagnosis, view, chain, &report, ret);
     }
+    free(messages);
     mpiq_stack_tree_destroy(stacks);
     mpiq_chain_destroy(chain);
     mpiq_rank_set_deinit(&only);

@@ -303,6 +303,8 @@ struct mpiq_job_given {
 };
 
 /* One MPI call of a rank's past, as the recorder noted it. */
+#define MPIQ_PAST_UNRECEIVED (UINT32_MAX - 1) /* in place of an index: nobody has received the message */
+
 struct mpiq_job_past_call {
     int64_t begin_ns;    /* since the epoch; 0 not known */
     int64_t end_ns;      /* 0: still in it */

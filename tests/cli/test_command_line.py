@@ -116,6 +116,9 @@ def test_nobody_meant_that(tool, tmp_path):
     (["run", "--check=leak", "--", "false"], "--check takes =leaks or nothing, not 'leak'"),
     (["run", "--json", "--", "false"], "--json-to FILE writes JSON"),
     (["doctor", "--json"], "doctor takes no --json"),
+    (["doctor", "--html", "page.html"], "doctor takes no --html"),
+    (["snapshot", "--html", "page.html"], "snapshot takes no --html"),
+    (["watch", "--html", "page.html"], "watch takes no --html"),
     (["late", "--at", "3", "traces.otf2"], "late takes no --at"),
     (["why", "1", "--comm", "x"], "--comm goes with collectives and comms only")], ids=" ".join)
 def test_values(tool, words, said):

@@ -7,8 +7,7 @@ import subprocess
 
 import pytest
 
-from support import built
-from support.conditions import ended, run
+from support.conditions import ended
 from support.harmless import assert_nothing_stopped
 
 SECONDS = 120

@@ -15,9 +15,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 @contextlib.contextmanager
-def two_ranks(library, source, folder):
-    """Runs the program on mpich or openmpi, or on the Open MPI with that prefix.  The program writes a line "RANK PID" for
-    each rank that is ready.  Yields a function that waits until both are ready and the condition that it is given
+def two_ranks(library, source, folder, *arguments):
+    """Runs the program on mpich or openmpi, or on the Open MPI with that prefix.  The program is given a file and the
+    arguments, and writes a line "RANK PID" to the file for each rank that is ready.  Yields a function that waits until both are ready and the condition that it is given
     accepts their pids, in rank order; it returns what the condition returned."""
     ours = "/" in library
     compiler = "mpicxx" if source.suffix == ".cc" else "mpicc"
@@ -31,7 +31,7 @@ def two_ranks(library, source, folder):
                    "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     mpirun = ([f"{library}/bin/mpirun", "-x", f"LD_PRELOAD={recorder()}"] if ours
               else [HERE / "prefix" / library / "bin" / "mpirun"])
-    with subprocess.Popen([*mpirun, "--oversubscribe", "-n", "2", program, ready], env=environment) as job:
+    with subprocess.Popen([*mpirun, "--oversubscribe", "-n", "2", program, ready, *arguments], env=environment) as job:
         def wait(condition):
             def met():
                 assert job.poll() is None

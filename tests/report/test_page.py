@@ -3,12 +3,18 @@
 10^5 ranks."""
 import os
 import pathlib
+import re
 import subprocess
+import sys
 import time
 
 import pytest
 
 from browser import CHROMIUM, Browser
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "replay"))
+
+import packs # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("MPIQ_BUILD", "build"))
 RECORDED = pathlib.Path(__file__).resolve().parent.parent / "replay" / "recorded"
@@ -39,6 +45,40 @@ def made(folder, ranks):
     path = folder / f"made-{ranks}.html"
     path.write_text(said.split("\n", 1)[1])
     return path
+
+
+# A command that shows something of a job, and what its page has of its own.
+COMMANDS = {"why 0": "and back to step 1: a circle", "ranks": "of 24 ranks", "queues": "Posted receives", "collectives": "MPI_Barrier",
+            "comms": "MPI_COMM_WORLD", "stacks": "Stacks", "history 0,23": "Last MPI calls of rank 23"}
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory):
+    """Of a recorded case."""
+    path = tmp_path_factory.mktemp("snapshot") / "job.mpiq"
+    for pack in sorted((RECORDED / "openmpi+record").glob("*.zst")):
+        lines = packs.decompressed(pack.read_bytes()).decode().split("\ncase ")
+        for case in lines:
+            if case.removeprefix("case ").startswith("one_message_forgotten_24 "):
+                ranks = [line for line in case.splitlines() if re.match(r"[12] {", line)]
+                path.write_bytes(packs.SNAPSHOT + packs.compressed("".join(f"{line}\n" for line in ranks).encode()))
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_page_of_a_command(browser, tmp_path, snapshot, command):
+    """Its own part first, then who waits for whom and the ranks, with the style and the script of all pages."""
+    page = tmp_path / "page.html"
+    done = subprocess.run([os.environ["MPIQ"], *command.split(), "--html", page, snapshot], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    for width in (1200, 360):
+        browser.open(page, width=width)
+        assert browser.errors == []
+        assert browser.ask("document.documentElement.scrollWidth") <= width
+    text = browser.ask("document.body.innerText")
+    assert text.startswith("deadlock: none of the 24 ranks can continue")
+    assert COMMANDS[command] in text and "Who waits for whom" in text
+    assert len(rows(browser)) == 24
 
 
 def rows(browser, table="#ranks-tools"):
