@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpiq run --step: the example's ring stepped by keys; whoever looks meanwhile says that ranks are held."""
+import os
+import pathlib
+import signal
+import subprocess
+import uuid
+
+import pytest
+
+from support import job as jobs
+from support.answers import line_of
+from support.conditions import wait_until
+from support.harmless import kill_marked
+from support.terminal import Terminal
+
+RING = pathlib.Path(__file__).resolve().parents[2] / "examples" / "ring.c"
+RANKS = 3
+RIGHT = "rank 0 has 0, all have 3\n" # after three turns
+
+
+@pytest.fixture(params=["openmpi", "mpich"])
+def library(request):
+    return request.param
+
+
+@pytest.fixture
+def ring(library, programs):
+    program = programs / f"ring-{library}"
+    if not program.exists():
+        subprocess.run([f"mpicc.{library}", "-g", "-O1", "-o", program, RING], check=True)
+    return program
+
+
+@pytest.fixture
+def step(library, ring, mpiq, tmp_path, monkeypatch):
+    """step(WORDS...): a terminal in which the ring is stepped, with a mark in its environment."""
+    mark = f"mpiq-{uuid.uuid4().hex}"
+    monkeypatch.setenv("MPIQ_TEST_JOB", mark)
+    for name, value in jobs.AS_ROOT.items():
+        monkeypatch.setenv(name, value)
+    several = ["--oversubscribe"] if library == "openmpi" else []
+    command = " ".join([f"mpirun.{library}", *several, "-n", str(RANKS), str(ring), "3"])
+    terminals = []
+
+    def start(*words, redirected=False):
+        program = ["sh", "-c", f"exec {command} >out"] if redirected else command.split()
+        terminals.append(Terminal([mpiq.path, "run", "--step", *words, "--", *program], tmp_path, columns=130))
+        terminals[-1].mark = mark
+        return terminals[-1]
+
+    yield start
+    for terminal in terminals:
+        terminal.__exit__()
+    kill_marked(mark)
+
+
+def rows(screen):
+    """What the screen says of each rank: a line, without its mark."""
+    lines = screen.splitlines()
+    return {int(line[1:].split()[0]): line for line in lines if line[1:].split() and line[1:].split()[0].isdigit()}
+
+
+def wait_for_rows(terminal, *texts):
+    """Until the row of each rank has its text: the screen."""
+    def are_there():
+        screen = terminal.screen()
+        found = rows(screen)
+        return len(found) == RANKS and all(text in found[rank] for rank, text in enumerate(texts)) and screen
+
+    return wait_until(are_there, terminal.screen, every=0.1)
+
+
+def test_screen(step):
+    """The call, whom it is about as a picture, tag, communicator, data and line; and what follows."""
+    terminal = step()
+    send, receive = (line_of(RING, f"MPI_{call}(") for call in ("Issend", "Recv"))
+    screen = wait_for_rows(terminal, *[f"MPI_Issend to {(rank + 1) % RANKS} tag 7 on MPI_COMM_WORLD  ring.c:{send} main"
+                                       for rank in range(RANKS)])
+    assert "3 ranks: 3 held before a call, 0 in a call" in screen
+    assert "unknown: cannot tell whether the job hangs: all ranks are held by mpiq run --step" in screen
+    assert [row[8:].split("MPI_", maxsplit=1)[0].strip() for row in rows(screen).values()] == [
+        "held    [0]..>1", "held         [1]..>2", "held     0<.......[2]"]
+    assert [line.strip() for line in screen.splitlines() if "data:" in line] == [f"data: 1 MPI_INT: {rank}" for rank in range(RANKS)]
+    terminal.type("a")
+    screen = wait_for_rows(terminal, *[f"MPI_Recv from MPI_ANY_SOURCE tag 7 on MPI_COMM_WORLD  ring.c:{receive} main"] * RANKS)
+    assert "data:" not in screen
+    terminal.type("q")
+    assert RIGHT in terminal.wait_for("status 0")
+
+
+def test_one_rank(step):
+    """A rank alone: what it waits for in its call, with a line to whoever may send it."""
+    terminal = step()
+    wait_for_rows(terminal, *["MPI_Issend"] * RANKS)
+    terminal.type("Down", "s")
+    wait_for_rows(terminal, "MPI_Issend", "MPI_Recv", "MPI_Issend")
+    terminal.type("s")
+    screen = wait_for_rows(terminal, "held", "  in  ", "held")
+    assert "0<--[1]-->2" in rows(screen)[1]
+    terminal.type("s")
+    terminal.wait_for("this rank is not held before a call")
+    terminal.type("q")
+    assert RIGHT in terminal.wait_for("status 0")
+
+
+def call_of(row):
+    """The call that a rank is held before; None: it is not held."""
+    return row.split("MPI_", maxsplit=1)[1].split()[0] if " held " in row else None
+
+
+def step_to(terminal, last, calls):
+    """Lets each rank in turn make its next call, until all are held before `last`.  Notes what they were held before: a
+    rank may have to be in a call for another one to end its own."""
+    selected = 0
+
+    def rows_now():
+        return wait_until(lambda: len(rows(terminal.screen())) == RANKS and rows(terminal.screen()), terminal.screen)
+
+    while not all(calls[rank] and calls[rank][-1] == last for rank in range(RANKS)):
+        for rank in range(RANKS):
+            call = call_of(rows_now()[rank])
+            if not call or (calls[rank] and calls[rank][-1] == last):
+                continue
+            calls[rank].append(call)
+            if call == last:
+                continue
+            terminal.type(*["Down" if rank > selected else "Up"] * abs(rank - selected), *["s"])
+            selected = rank
+            wait_until(lambda: call_of(rows_now()[rank]) != call, terminal.screen) # pylint: disable=cell-var-from-loop
+    terminal.type(*["Up"] * selected)
+
+
+def test_to_the_end(step):
+    """Call by call, the job comes to its own end, and what it has printed is there."""
+    terminal = step()
+    wait_for_rows(terminal, *["MPI_Issend"] * RANKS)
+    calls = {rank: [] for rank in range(RANKS)}
+    step_to(terminal, "Reduce", calls)
+    assert calls == {rank: ["Issend", "Recv", "Wait"] * 3 + ["Reduce"] for rank in range(RANKS)}
+    screen = wait_for_rows(terminal, *["MPI_Reduce root 0 MPI_SUM on MPI_COMM_WORLD"] * RANKS)
+    assert [line.strip() for line in screen.splitlines() if "data:" in line] == [f"data: 1 MPI_INT: {rank}" for rank in range(RANKS)]
+    # The root waits for all the others.
+    terminal.type("s")
+    screen = wait_for_rows(terminal, "  in  ", "held", "held")
+    assert "[0]-->1--->2" in rows(screen)[0]
+    terminal.type("a")
+    wait_for_rows(terminal, *["MPI_Finalize"] * RANKS)
+    terminal.type("a")
+    assert RIGHT in terminal.wait_for("status 0")
+
+
+def test_breakpoints(step):
+    """By call and by line, from the command line and typed."""
+    line = line_of(RING, "MPI_Wait(")
+    terminal = step("--break", "MPI_Reduce", "--break", f"ring.c:{line},rank=1")
+    wait_for_rows(terminal, *["MPI_Issend"] * RANKS)
+    terminal.type("c")
+    wait_for_rows(terminal, "", f"[breakpoint 2]  ring.c:{line}", "")
+    terminal.type("d", "2", "Enter")
+    wait_until(lambda: "1 MPI_Reduce" in terminal.screen() and "2 ring.c" not in terminal.screen(), terminal.screen)
+    terminal.type("b", "x", "Enter")
+    terminal.wait_for("'x' is no breakpoint: name a call")
+    terminal.type("c")
+    wait_for_rows(terminal, *["MPI_Reduce root 0 MPI_SUM on MPI_COMM_WORLD [breakpoint 1]"] * RANKS)
+    terminal.type("q")
+    assert RIGHT in terminal.wait_for("status 0")
+
+
+def test_killed(step, tmp_path):
+    """Nobody stays held: the job ends with the right result."""
+    terminal = step(redirected=True)
+    wait_for_rows(terminal, *["held"] * RANKS)
+    own, = subprocess.run(["pgrep", "-P", str(terminal.pid())], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    os.kill(int(own), signal.SIGKILL)
+    wait_until(lambda: (tmp_path / "out").read_text() == RIGHT, lambda: (tmp_path / "out").read_text())
+
+
+def test_other_views(step, mpiq, tmp_path):
+    """A rank that is held is said to be, and nobody who waits for it is stuck."""
+    terminal = step(redirected=True)
+    wait_for_rows(terminal, *["held"] * RANKS)
+    terminal.type("s")
+    wait_for_rows(terminal, "MPI_Recv", "MPI_Issend", "MPI_Issend")
+    terminal.type("s")
+    wait_for_rows(terminal, "  in  ", "held", "held")
+    ranks = sorted(pid for pid in jobs.marked_processes(terminal.mark) if pathlib.Path(f"/proc/{pid}/exe").resolve().name.startswith("ring-"))
+    report = mpiq.json("--stall-after", "0.1", *ranks)
+    assert report["verdict"] == "unknown"
+    assert report["text"] == "cannot tell whether the job hangs: ranks 1 and 2 are held by mpiq run --step"
+    assert [(rank["state"], rank.get("held_before")) for rank in report["ranks"]] == [
+        ("blocked", None), ("held", "MPI_Issend"), ("held", "MPI_Issend")]
+    assert not any(rank["stuck"] for rank in report["ranks"])
+    assert "held by mpiq run --step before MPI_Issend at ring.c:" in mpiq("why", "0", *ranks).out
+    assert mpiq("ranks", *ranks).out.count("before MPI_Issend") == 2
+    terminal.type("q")
+    terminal.wait_for("status 0")
+    assert (tmp_path / "out").read_text() == RIGHT
+
+
+def test_refused(mpiq):
+    answer = mpiq("run", "--step", "--", "true")
+    assert (answer.status, answer.err) == (125, "mpiq: a screen needs a terminal\n")
+    answer = mpiq("run", "--step", "--check", "--", "true")
+    assert answer.status == 2 and "use --step or --check, not both" in answer.err
+    answer = mpiq("run", "--break", "MPI_Send", "--", "true")
+    assert answer.status == 2 and "--break goes with --step only" in answer.err
+    answer = mpiq("run", "--step", "--break", "nonsense", "--", "true")
+    assert answer.status == 2 and "'nonsense' is no breakpoint" in answer.err
