@@ -140,6 +140,12 @@ bool mpiq_collective_counts_each(int collective)
     return false;
 }
 
+bool mpiq_collective_is_tagged(int collective)
+{
+    const char *name = mpiq_collective_name(collective);
+    return name && strcmp(name, "MPI_Comm_create_group") == 0;
+}
+
 bool mpiq_collective_has_root(int collective)
 {
     const struct traits *traits = traits_of(collective);
@@ -150,6 +156,12 @@ bool mpiq_collective_has_op(int collective)
 {
     const struct traits *traits = traits_of(collective);
     return traits && traits->op;
+}
+
+bool mpiq_collective_moves_data(int collective)
+{
+    const struct traits *traits = traits_of(collective);
+    return traits && (traits->bytes || traits->op || traits->root || mpiq_collective_counts_each(collective));
 }
 
 bool mpiq_collective_has_bytes(int collective)
@@ -296,6 +308,17 @@ static uint32_t internal_comm(const struct mpiq_job_state *job, const struct mpi
     return MPIQ_NONE;
 }
 
+/* The one that its call was given, of those that the library lists. */
+static uint32_t given_comm(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread)
+{
+    for (uint32_t i = 0; i < thread->given_count; i++) {
+        const struct mpiq_job_given *given = &job->given[thread->first_given + i];
+        if (given->kind == MPIQ_GIVEN_COMM && given->member != MPIQ_NONE)
+            return job->communicators[job->members[given->member].comm].user;
+    }
+    return MPIQ_NONE;
+}
+
 void mpiq_thread_collective(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                             const struct mpiq_job_thread *thread, struct mpiq_thread_collective *ret)
 {
@@ -319,6 +342,8 @@ void mpiq_thread_collective(const struct mpiq_job_state *job, const struct mpiq_
     }
     if (ret->comm == MPIQ_NONE)
         ret->comm = internal_comm(job, rank);
+    if (ret->comm == MPIQ_NONE && !thread->as_given)
+        ret->comm = given_comm(job, thread);
 }
 
 bool mpiq_is_refused(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank, uint32_t comm,

@@ -42,12 +42,17 @@ bool mpiq_collective_may_be_empty(int collective, int64_t bytes);
    who has nothing to give need not come. */
 bool mpiq_collective_counts_each(int collective);
 
+/* Whether a group of its own makes the call, and its messages have the user's tag: MPI_Comm_create_group. */
+bool mpiq_collective_is_tagged(int collective);
+
 /* Whether an argument must be the same on all members: of root and op where there is one; bytes where one
    scalar decides, never for vectors: the record has the length of one block, with MPI_IN_PLACE and at roots
    that of the other side. */
 bool mpiq_collective_has_root(int collective);
 bool mpiq_collective_has_op(int collective);
 bool mpiq_collective_has_bytes(int collective);
+/* Whether it has arguments that may not fit those of others: a root, an operation, or data. */
+bool mpiq_collective_moves_data(int collective);
 
 /* What an MPI function may block on; by its name. */
 enum mpiq_blocking {

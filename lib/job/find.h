@@ -87,6 +87,11 @@ bool mpiq_find_mismatches(struct mpiq_finder *finder, uint32_t comm, int64_t num
    it although the others have left.  False: it says nothing. */
 bool mpiq_find_left(struct mpiq_finder *finder, struct mpiq_finding *finding);
 
+/* The same by what the callers' code says of the calls that these threads are in, where no number joins them:
+   all are in that collective on that communicator. */
+bool mpiq_find_given_mismatch(struct mpiq_finder *finder, uint32_t comm, int collective,
+                              const uint32_t *threads, uint32_t count, bool proven);
+
 /* The members that have not come to that call, by the finding about it or by their running numbers; empty for
    more calls than MPIQ_MOST_PENDING.  comm MPIQ_NONE: MPI_Init, MPI_Finalize.  window: mpiq_counted_window's.
  */

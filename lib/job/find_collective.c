@@ -224,6 +224,8 @@ static bool is_missing(const struct mpiq_finder *finder, const struct roll_call 
                                             : mpiq_job_window_view_of(job, process, roll->instance->window);
     if (view && view->fences >= 0)
         return mpiq_is_behind(view, roll->instance->fence);
+    if (roll->wanted && mpiq_collective_is_tagged(roll->instance->collective))
+        return roll->wanted[process]; /* others may be no members of the group */
     if (roll->most > 0)
         return class_count(job, member, roll->instance->collective) < roll->most;
     /* Where nobody leaves before all have come, it is not only those whose messages are waited for. */
@@ -245,7 +247,7 @@ static bool mark_wanted(const struct mpiq_wait_graph *graph, const struct mpiq_n
     bool any = false;
     for (uint32_t i = 0; i < node->edge_count; i++) {
         const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
-        if (child->kind == MPIQ_KIND_SOURCES)
+        if (child->kind == MPIQ_KIND_SOURCES || child->kind == MPIQ_KIND_BACKGROUND)
             any = mark_wanted(graph, child, in, wanted, mark) || any;
         if ((child->kind == MPIQ_KIND_RANK || child->kind == MPIQ_KIND_INTERNAL) && !in[child->subject]) {
             wanted[child->subject] = mark;
@@ -336,18 +338,14 @@ static bool is_in_call(const struct mpiq_finder *finder, uint32_t process, bool 
            (!rooted || mpiq_collective_has_root(mpiq_collective_class(call)));
 }
 
-/* If calls are not counted and all missing members are in another collective, they may already have left
-   this one, or the members in this one may have left the other: some ranks leave a rooted collective before
-   others, and different roots end the same way.  Then it cannot be decided who went wrong. rooted: this
-   collective has a root. */
-static bool order_is_unknown(const struct mpiq_finder *finder, const struct mpiq_finding *finding,
-                             bool rooted)
+/* Whether all missing members are in another collective; rooted: in one with a root. */
+static bool are_in_calls(const struct mpiq_finder *finder, const struct mpiq_finding *finding, bool rooted)
 {
     const struct mpiq_rank_set *missing = &finding->missing;
     for (uint32_t i = 0; i < missing->count; i++) {
         for (uint32_t rank = missing->ranges[i].first; rank <= missing->ranges[i].last; rank++) {
             uint32_t process = mpiq_job_process(finder->job, missing->ranges[i].world, rank);
-            if (!is_in_call(finder, process, !rooted))
+            if (!is_in_call(finder, process, rooted))
                 return false;
         }
     }
@@ -399,14 +397,47 @@ static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding)
         mpiq_rank_set_deinit(&finding->suspects);
 }
 
+/* If calls are not counted and all missing members are in another collective, they may already have left
+   this one.  Some ranks leave a rooted one before others, and different roots end the same way: then it
+   cannot be decided who went wrong.  Any other one with arguments they may have left if those do not fit, by
+   an error perhaps. */
+static void note_order(struct mpiq_finder *finder, struct mpiq_finding *finding, int collective)
+{
+    bool rooted = mpiq_collective_has_root(collective);
+    bool unknown = are_in_calls(finder, finding, !rooted);
+    finding->may_have_left = unknown && rooted;
+    finding->elsewhere =
+        !unknown && mpiq_collective_moves_data(collective) && are_in_calls(finder, finding, false);
+    if (!unknown)
+        suspect(finder, finding);
+}
+
+/* Whether what its members gave the call, or made of that number, does not fit together. */
+static bool find_mismatch(const struct instances *instances, const struct instance *instance)
+{
+    struct mpiq_finder *finder = instances->finder;
+    if (instance->comm == MPIQ_NONE)
+        return false;
+    if (instance->number > 0)
+        return mpiq_find_mismatches(finder, instance->comm, instance->number, instance->stuck);
+    uint32_t *threads _cleanup_free_ = calloc((size_t)instance->count + 1, sizeof *threads);
+    if (!threads) {
+        finder->failed = true;
+        return false;
+    }
+    uint32_t place = instance->count;
+    for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next)
+        threads[--place] = instances->entries[at - 1].thread;
+    return mpiq_find_given_mismatch(finder, instance->comm, instance->collective, threads, instance->count,
+                                    instance->stuck);
+}
+
 static void find_instance(struct instances *instances, const struct instance *instance, bool *in,
                           bool *wanted)
 {
     struct mpiq_finder *finder = instances->finder;
     const struct mpiq_job_state *job = finder->job;
-    bool mismatch = instance->comm != MPIQ_NONE && instance->number > 0 &&
-                    mpiq_find_mismatches(finder, instance->comm, instance->number, instance->stuck);
-    if (mismatch)
+    if (find_mismatch(instances, instance))
         return;
     struct mpiq_finding *finding =
         mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_COLLECTIVE_INCOMPLETE);
@@ -472,10 +503,11 @@ static void find_instance(struct instances *instances, const struct instance *in
             mpiq_diagnosis_drop_finding(finder->diagnosis);
     } else {
         bool counted = instance->comm == MPIQ_NONE || instance->number > 0 || roll.most > 0;
-        bool rooted = mpiq_collective_has_root(instance->collective);
-        bool unknown = !counted && order_is_unknown(finder, finding, rooted);
-        finding->may_have_left = unknown && rooted;
-        if (!unknown)
+        /* Nobody knows the group of MPI_Comm_create_group but those who wait for a member of it. */
+        bool of_group = mpiq_collective_is_tagged(instance->collective);
+        if (!counted && !of_group)
+            note_order(finder, finding, instance->collective);
+        else if (!of_group || roll.wanted)
             suspect(finder, finding);
     }
     wanted_by(finder, instances, instance, in, wanted, false);

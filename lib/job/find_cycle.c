@@ -39,14 +39,20 @@ static bool walk_closed_set(const struct mpiq_finder *finder, const struct mpiq_
     return closed;
 }
 
+/* The collective call that a thread is in. */
+static struct mpiq_thread_collective collective_of(const struct mpiq_finder *finder, uint32_t thread)
+{
+    const struct mpiq_job_state *job = finder->job;
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(job, &job->ranks[finder->graph->thread_ranks[thread]], &job->threads[thread], &in);
+    return in;
+}
+
 /* Whether two threads are in one and the same collective call. */
 static bool same_call(const struct mpiq_finder *finder, uint32_t a, uint32_t b)
 {
-    struct mpiq_thread_collective in_a;
-    struct mpiq_thread_collective in_b;
-    const struct mpiq_job_state *job = finder->job;
-    mpiq_thread_collective(job, &job->ranks[finder->graph->thread_ranks[a]], &job->threads[a], &in_a);
-    mpiq_thread_collective(job, &job->ranks[finder->graph->thread_ranks[b]], &job->threads[b], &in_b);
+    struct mpiq_thread_collective in_a = collective_of(finder, a);
+    struct mpiq_thread_collective in_b = collective_of(finder, b);
     return in_a.collective >= 0 && in_a.collective == in_b.collective && in_a.comm == in_b.comm &&
            in_a.comm != MPIQ_NONE && in_a.number == in_b.number;
 }
@@ -213,6 +219,34 @@ static bool join_kind(struct mpiq_finder *finder, const struct kinds *kinds, uin
     return false;
 }
 
+/* Whether all threads of a closed set are in one and the same collective call, which moves data. */
+static bool is_inside_one(const struct mpiq_finder *finder, const struct mpiq_closed_set *set)
+{
+    const uint32_t *threads = &finder->explanation->threads[set->first_thread];
+    for (uint32_t i = 1; i < set->thread_count; i++) {
+        if (!same_call(finder, threads[0], threads[i]))
+            return false;
+    }
+    return set->thread_count > 1 && mpiq_collective_moves_data(collective_of(finder, threads[0]).collective);
+}
+
+/* They wait for each other's messages inside it: then it does not matter which. */
+static void add_inside(struct mpiq_finder *finder, const struct mpiq_closed_set *set,
+                       struct mpiq_finding *finding)
+{
+    const uint32_t *threads = &finder->explanation->threads[set->first_thread];
+    struct mpiq_thread_collective in = collective_of(finder, threads[0]);
+    finding->collective = mpiq_collective_name(in.collective);
+    finding->comm = in.comm;
+    finding->number = in.number;
+    for (uint32_t i = 0; i < set->thread_count; i++) {
+        uint32_t process = mpiq_thread_process(finder->graph, threads[i]);
+        mpiq_finder_add(finder, &finding->ranks, process);
+        mpiq_finder_site(finder, finding, process, threads[i]);
+        mpiq_add_evidence(finder, finding, process, threads[i], MPIQ_NONE);
+    }
+}
+
 static void find_cycle(struct mpiq_finder *finder, const struct mpiq_closed_set *set, uint32_t *position,
                        struct kinds *kinds)
 {
@@ -223,7 +257,8 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_closed_set 
         finder->failed = true;
         return;
     }
-    if (!closed || has_choice(finder->graph, &threads[walk.start], walk.count - walk.start))
+    bool inside = is_inside_one(finder, set);
+    if (!closed || (!inside && has_choice(finder->graph, &threads[walk.start], walk.count - walk.start)))
         return;
     uint64_t mark = mark_of(finder, &threads[walk.start], walk.count - walk.start);
     if (join_kind(finder, kinds, mark, &threads[walk.start], walk.count - walk.start) ||
@@ -264,7 +299,9 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_closed_set 
         uint32_t next = finding->steps[(i + 1) % finding->step_count].process;
         mpiq_finder_add(finder, &finding->steps[i].waits_for, next);
     }
-    for (uint32_t i = 0; i < length && !finder->failed; i++) {
+    if (inside && alike)
+        add_inside(finder, set, finding);
+    for (uint32_t i = 0; i < length && !finding->collective && !finder->failed; i++) {
         uint32_t thread = threads[walk.start + i];
         mpiq_add_evidence(finder, finding, mpiq_thread_process(finder->graph, thread), thread,
                           leading_operation(finder, thread));

@@ -8,6 +8,7 @@
 #include "job/collective.h"
 #include "job/evidence.h"
 #include "job/find.h"
+#include "job/given.h"
 
 /* Ranks that gave one value (a class, a root, an operation, a length). */
 struct value_group {
@@ -17,9 +18,9 @@ struct value_group {
 
 enum { MOST_GROUPS = 8 };
 
-/* What all members must give alike. */
-enum field { CLASS, ROOT, OP, BYTES, FIELDS };
-static const char *const field_names[] = {[ROOT] = "root", [OP] = "op", [BYTES] = "bytes"};
+/* What all members must give alike; COUNT: of elements, where the call is known by its arguments alone. */
+enum field { CLASS, ROOT, OP, BYTES, FIELDS, COUNT = FIELDS };
+static const char *const field_names[] = {[ROOT] = "root", [OP] = "op", [BYTES] = "bytes", [COUNT] = "count"};
 
 struct value_groups {
     struct value_group list[MOST_GROUPS];
@@ -96,7 +97,7 @@ static uint32_t made_elsewhere(const struct mpiq_finder *finder, uint32_t comm, 
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     const struct mpiq_job_member *member =
         rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
-    const struct mpiq_job_call *call = member ? mpiq_numbered_call(job, member, number) : NULL;
+    const struct mpiq_job_call *call = member && number > 0 ? mpiq_numbered_call(job, member, number) : NULL;
     uint32_t now = finder->diagnosis->ranks[process].site;
     if (!call || call->started == MPIQ_NONE)
         return MPIQ_NONE;
@@ -179,9 +180,10 @@ static void add_classes(struct mpiq_finder *finder, uint32_t comm, int64_t numbe
 }
 
 /* "rank 3 called MPI_Bcast with root 1, ranks 0-2 with root 0 (collective 4 on MPI_COMM_WORLD)": the fewest
-   first. */
+   first.  type: of a count. */
 static void add_argument(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
-                         int collective, const char *field, const struct value_groups *groups)
+                         int collective, const char *field, const char *type,
+                         const struct value_groups *groups)
 {
     struct mpiq_finding *finding =
         new_finding(finder, MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH, comm, number, proven, groups);
@@ -197,7 +199,10 @@ static void add_argument(struct mpiq_finder *finder, uint32_t comm, int64_t numb
         }
         value->number = groups->list[i].value;
         if (strcmp(field, "op") == 0)
-            value->name = mpiq_job_string(finder->job, (mpiq_string_id)groups->list[i].value);
+            value->name = groups->list[i].value
+                              ? mpiq_job_string(finder->job, (mpiq_string_id)groups->list[i].value)
+                              : "user-defined";
+        value->type = type;
     }
     for (size_t i = finding->value_count; i-- > 0;) /* the fewest first */
         finding->values[i].made = place_of(finder, finding, finding->collective, &finding->values[i].ranks);
@@ -284,7 +289,7 @@ static bool compare_field(struct mpiq_finder *finder, uint32_t index, int64_t nu
     if (field == CLASS)
         add_classes(finder, index, number, proven, &groups);
     else
-        add_argument(finder, index, number, proven, collective, field_names[field], &groups);
+        add_argument(finder, index, number, proven, collective, field_names[field], NULL, &groups);
     return true;
 }
 
@@ -301,6 +306,46 @@ bool mpiq_find_mismatches(struct mpiq_finder *finder, uint32_t comm, int64_t num
             found = compare_field(finder, comm, at, (enum field)field, proven);
         if (found) /* what follows may follow from it */
             return at == number || mixed;
+    }
+    return false;
+}
+
+static bool compare_given(struct mpiq_finder *finder, uint32_t comm, int collective, enum field field,
+                          const uint32_t *threads, uint32_t count, bool proven)
+{
+    static const enum mpiq_given_kind kinds[] = {
+        [ROOT] = MPIQ_GIVEN_ROOT, [OP] = MPIQ_GIVEN_OP, [COUNT] = MPIQ_GIVEN_COUNT};
+    const struct mpiq_job_state *job = finder->job;
+    struct value_groups groups _cleanup_(value_groups_deinit) = {0};
+    mpiq_string_id type = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t process = mpiq_thread_process(finder->graph, threads[i]);
+        struct mpiq_given_value given;
+        if (!mpiq_given_argument(job, threads[i], collective, mpiq_local_rank(job, process, comm),
+                                 kinds[field], &given))
+            continue;
+        if (field == COUNT && type && given.name != type)
+            return false; /* as many bytes, perhaps */
+        type = field == COUNT ? given.name : 0;
+        join(finder, &groups, field == OP ? given.name : given.value, process);
+    }
+    if (groups.count < 2)
+        return false;
+    qsort(groups.list, groups.count, sizeof *groups.list, compare_value_groups);
+    add_argument(finder, comm, 0, proven, collective, field_names[field],
+                 type ? mpiq_job_string(job, type) : NULL, &groups);
+    return true;
+}
+
+bool mpiq_find_given_mismatch(struct mpiq_finder *finder, uint32_t comm, int collective,
+                              const uint32_t *threads, uint32_t count, bool proven)
+{
+    static const enum field fields[] = {ROOT, OP, COUNT};
+    if (finder->job->communicators[comm].remote != MPIQ_NONE)
+        return false; /* the two groups give different ones */
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (compare_given(finder, comm, collective, fields[i], threads, count, proven))
+            return true;
     }
     return false;
 }

@@ -124,7 +124,7 @@ uint32_t mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread,
                                                .window = MPIQ_NONE,
                                                .operation = MPIQ_NONE,
                                                .started = MPIQ_NONE};
-    if (!call || row->given_count == 0 || row->wait_count > 0)
+    if (!call || row->given_count == 0 || !row->as_given)
         return 0;
     for (int send = 1; send >= 0; send--) {
         struct mpiq_given_wait *more = make_more(finder, thread);
@@ -156,6 +156,8 @@ bool mpiq_given_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t 
         MPIQ_GIVEN_COMM, MPIQ_GIVEN_COUNT,   MPIQ_GIVEN_SENDCOUNT, MPIQ_GIVEN_DEST, MPIQ_GIVEN_SOURCE};
     if (left == MPIQ_NONE || right == MPIQ_NONE)
         return left == right;
+    if (!job->threads[left].as_given && !job->threads[right].as_given)
+        return true;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const struct mpiq_job_given *a = find(job, left, kinds[i]);
         const struct mpiq_job_given *b = find(job, right, kinds[i]);
@@ -175,4 +177,48 @@ bool mpiq_given_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t 
             return false;
     }
     return true;
+}
+
+/* What a member of a collective adds to it or takes from it, as the arguments say: those that the standard
+   ignores, beside MPI_IN_PLACE, are left out. */
+static void share_of(const struct mpiq_job_state *job, uint32_t thread, int collective, int32_t local_rank,
+                     const struct mpiq_job_given **count, const struct mpiq_job_given **type)
+{
+    const char *name = mpiq_collective_name(collective);
+    const struct mpiq_job_given *root = find(job, thread, MPIQ_GIVEN_ROOT);
+    bool gathers = strcmp(name, "MPI_Gather") == 0;
+    bool rooted = gathers || strcmp(name, "MPI_Scatter") == 0;
+    *count = find(job, thread, MPIQ_GIVEN_COUNT);
+    *type = find(job, thread, MPIQ_GIVEN_DATATYPE);
+    if (*count || *type || (rooted && !root))
+        return;
+    bool sent = rooted && gathers != (root->value == local_rank);
+    *count = find(job, thread, sent ? MPIQ_GIVEN_SENDCOUNT : MPIQ_GIVEN_RECVCOUNT);
+    *type = find(job, thread, sent ? MPIQ_GIVEN_SENDTYPE : MPIQ_GIVEN_RECVTYPE);
+}
+
+bool mpiq_given_argument(const struct mpiq_job_state *job, uint32_t thread, int collective,
+                         int32_t local_rank, enum mpiq_given_kind kind, struct mpiq_given_value *ret)
+{
+    const struct mpiq_job_given *given, *type;
+    *ret = (struct mpiq_given_value){0};
+    switch (kind) {
+    case MPIQ_GIVEN_ROOT:
+        given = find(job, thread, kind);
+        ret->value = given ? given->value : 0;
+        return given && mpiq_collective_has_root(collective);
+    case MPIQ_GIVEN_OP:
+        given = find(job, thread, kind);
+        ret->name = given ? given->name : 0;
+        return given && mpiq_collective_has_op(collective);
+    case MPIQ_GIVEN_COUNT:
+        if (!mpiq_collective_has_bytes(collective))
+            return false;
+        share_of(job, thread, collective, local_rank, &given, &type);
+        ret->value = given ? given->value : 0;
+        ret->name = type ? type->name : 0;
+        return given && type && type->name;
+    default:
+        return false;
+    }
 }

@@ -15,6 +15,16 @@ enum { MPIQ_GIVEN_PARTS = 2 };
 uint32_t mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread,
                           struct mpiq_wait_part parts[MPIQ_GIVEN_PARTS]);
 
+/* An argument of a collective that all members must give alike, as the caller's code tells it. */
+struct mpiq_given_value {
+    int64_t value;       /* a root, a count */
+    mpiq_string_id name; /* of an operation, of a count's datatype; 0: one of the user's */
+};
+
+/* MPIQ_GIVEN_ROOT, _OP, or _COUNT: of the data that the member sends or receives.  False: not known. */
+bool mpiq_given_argument(const struct mpiq_job_state *job, uint32_t thread, int collective,
+                         int32_t local_rank, enum mpiq_given_kind kind, struct mpiq_given_value *ret);
+
 /* Whether two threads in the same call wait for the same, but for who the peer is. */
 bool mpiq_given_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t right);
 

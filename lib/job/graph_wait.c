@@ -401,6 +401,7 @@ static bool is_in_one_call(const struct mpiq_job_state *job, const struct mpiq_j
  * standard forces it to wait for, and it needs every message of its own.  Which of these it waits for just
  * now nobody says; none of them coming true is proof enough.  Edges, 0: neither is known.
  */
+
 static uint32_t build_counted_call(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                                    const struct mpiq_job_thread *thread)
 {
@@ -410,9 +411,11 @@ static uint32_t build_counted_call(struct mpiq_wait_graph *graph, const struct m
         mpiq_graph_edge(graph, call, MPIQ_NONE);
         edges++;
     }
+    bool tagged = mpiq_collective_is_tagged(mpiq_innermost_wait(graph->job, thread)->collective);
     if (is_in_one_call(graph->job, rank) && mpiq_has_polled(graph->job, rank) &&
-        mpiq_has_background(graph->job, rank)) {
-        mpiq_graph_edge(graph, mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, 0), MPIQ_NONE);
+        (tagged || mpiq_has_background(graph->job, rank))) {
+        mpiq_graph_edge(graph, mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, tagged),
+                        MPIQ_NONE);
         edges++;
     }
     return edges;
@@ -526,7 +529,11 @@ static uint32_t build_from_stack(struct mpiq_wait_graph *graph, const struct mpi
         if (child != MPIQ_NONE)
             mpiq_graph_edge(graph, child, operation);
     }
-    if (graph->edge_count == before)
+    bool tagged = blocking == MPIQ_BLOCKING_COLLECTIVE &&
+                  mpiq_collective_is_tagged(mpiq_collective_class(mpiq_job_string(job, thread->call)));
+    if (graph->edge_count == before && tagged && rank->queues == MPIQ_YES && mpiq_has_polled(job, rank))
+        mpiq_graph_edge(graph, mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, 1), MPIQ_NONE);
+    else if (graph->edge_count == before)
         build_call(graph, rank, thread, blocking == MPIQ_BLOCKING_FINALIZE, blocking == MPIQ_BLOCKING_INIT);
     return 1;
 }

@@ -326,7 +326,8 @@ static bool add_given(struct mpiq_adding *adding, const struct mpiq_thread *thre
 {
     struct mpiq_job_state *job = adding->job;
     /* Where the library's own records tell it, they are better. */
-    size_t count = thread->wait_count > 0 || adding->state->queues == MPIQ_YES ? 0 : thread->given_count;
+    size_t count = thread->wait_count > 0 && thread->record ? 0 : thread->given_count;
+    row->as_given = thread->wait_count == 0 && adding->state->queues != MPIQ_YES;
     if (!MPIQ_RESERVE(job->given, job->given_count, job->builder->given_capacity, count))
         return false;
     row->given_count = (uint32_t)count;

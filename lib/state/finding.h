@@ -258,6 +258,7 @@ struct mpiq_finding_call {
 struct mpiq_finding_value {
     const char *name; /* "MPI_SUM"; NULL: it is a number */
     int64_t number;   /* 0 (a rank), 400 (bytes) */
+    const char *type; /* of a count, "MPI_INT"; NULL */
     struct mpiq_rank_set ranks;
     uint32_t made;     /* as of a call */
     const char *value; /* lib/words: either of them, "0", "MPI_SUM", "400" */
@@ -317,6 +318,7 @@ struct mpiq_finding {
     bool outside;                  /* those in the call wait for others' bug: private to lib/job */
     bool requests;                 /* they wait for a request of the call: private to lib/job */
     bool may_have_left;            /* those not in may have been in it: private to lib/job */
+    bool elsewhere;                /* those not in are in other calls, uncounted: private to lib/job */
     uint32_t communicators;        /* further ones with the same bug: private to lib/job */
     uint32_t comm;                 /* in communicators; MPIQ_NONE: not of one */
     const char *collective;        /* "MPI_Bcast"; NULL */
@@ -330,7 +332,7 @@ struct mpiq_finding {
     size_t site_count;
     struct mpiq_finding_call *calls;
     size_t call_count;
-    const char *field; /* "root", "op", "bytes"; NULL */
+    const char *field; /* "root", "op", "bytes", "count"; NULL */
     struct mpiq_finding_value *values;
     size_t value_count;
     struct mpiq_step *steps;

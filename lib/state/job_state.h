@@ -277,6 +277,7 @@ struct mpiq_job_thread {
     uint32_t probed_count;
     uint32_t first_given; /* in given: what its MPI call was given, where no wait says it */
     uint32_t given_count;
+    bool as_given;   /* nothing else that was read of the rank says it */
     bool probed_all; /* and it asked for nothing else */
     uint8_t sleep;   /* enum mpiq_sleep: in that sleep from the first look to the second; else unknown */
     char state;      /* R S D T t Z ? */

@@ -133,8 +133,8 @@ const char *mpiq_say_sides(struct mpiq_speaker *s, const struct mpiq_finding *fi
     if (finding->field)
         return WORDS(arena, "%s called %s with %s %s, %s with %s %s (collective %" PRId64 " on %s)",
                      who(s, first), first->collective, finding->field,
-                     mpiq_say_value(s, first->name, first->number), who(s, second), finding->field,
-                     mpiq_say_value(s, second->name, second->number), number, comm);
+                     mpiq_say_value(s, first->name, first->number, NULL), who(s, second), finding->field,
+                     mpiq_say_value(s, second->name, second->number, NULL), number, comm);
     const char *text = WORDS(arena, "collective %" PRId64 " on %s:", number, comm);
     for (size_t i = 0; i < finding->side_count; i++)
         text = WORDS(arena, "%s%s %s called %s", text, i ? "," : "", who(s, &finding->sides[i]),

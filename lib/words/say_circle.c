@@ -128,5 +128,8 @@ const char *mpiq_say_circle(struct mpiq_speaker *s, const struct mpiq_finding *f
         return WORDS(arena, "%s send to each other%s%s, and none has posted the receive", who, space, how);
     if (messages < 0)
         return WORDS(arena, "%s receive from each other%s%s, and none has sent", who, space, how);
+    if (finding->collective)
+        return WORDS(arena, "%s wait for each other inside %s%s: their arguments may not match", who,
+                     finding->collective, mpiq_words_on(arena, s->job, finding->comm));
     return WORDS(arena, "%s wait for each other%s%s%s", who, space, how, partition(s, finding));
 }

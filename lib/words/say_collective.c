@@ -70,8 +70,19 @@ const char *mpiq_say_incomplete(struct mpiq_speaker *s, const struct mpiq_findin
             mpiq_words_ranks(arena, &finding->ranks), mpiq_is_plural(&finding->ranks) ? "wait" : "waits",
             call, mpiq_words_on(arena, s->job, finding->comm), mpiq_words_ranks(arena, &finding->missing),
             call_of(s, &finding->missing));
+    bool few = finding->missing.size > finding->ranks.size;
+    if (finding->elsewhere && finding->communicators == 0)
+        return few ? WORDS(arena, "%s %s in %s%s, but %s %s not", mpiq_words_ranks(arena, &finding->ranks),
+                           mpiq_is_plural(&finding->ranks) ? "are" : "is", call, on_object(s, finding),
+                           the_others(s, finding, &finding->missing, &finding->ranks),
+                           mpiq_is_plural(&finding->missing) ? "are" : "is")
+                   : WORDS(arena, "%s %s not in the %s%s that %s %s waiting in",
+                           mpiq_words_ranks(arena, &finding->missing),
+                           mpiq_is_plural(&finding->missing) ? "are" : "is", call, on_object(s, finding),
+                           the_others(s, finding, &finding->ranks, &finding->missing),
+                           mpiq_is_plural(&finding->ranks) ? "are" : "is");
     /* The few are said first: they are whom to look at. */
-    if (finding->missing.size > finding->ranks.size && finding->communicators == 0)
+    if (few && finding->communicators == 0)
         return WORDS(arena, "%s %s %s%s, which %s %s %s%s", mpiq_words_ranks(arena, &finding->ranks),
                      finding->requests ? mpiq_is_plural(&finding->ranks) ? "wait for" : "waits for"
                      : mpiq_is_plural(&finding->ranks) ? "are in"
@@ -123,9 +134,11 @@ const char *mpiq_say_stacks(struct mpiq_speaker *s, const struct mpiq_finding *f
 
 /* ---- calls that differ ------------------------------------------------------------------------------ */
 
-const char *mpiq_say_value(struct mpiq_speaker *s, const char *name, int64_t number)
+const char *mpiq_say_value(struct mpiq_speaker *s, const char *name, int64_t number, const char *type)
 {
-    return name ? name : WORDS(s->arena, "%" PRId64, number);
+    return name   ? name
+           : type ? WORDS(s->arena, "%" PRId64 " %s", number, type)
+                  : WORDS(s->arena, "%" PRId64, number);
 }
 
 /* " at solver.c:12"; "" for nowhere. */
@@ -152,6 +165,7 @@ const char *mpiq_say_differing(struct mpiq_speaker *s, const struct mpiq_finding
 const char *mpiq_say_arguments(struct mpiq_speaker *s, const struct mpiq_finding *finding)
 {
     bool bytes = strcmp(finding->field, "bytes") == 0;
+    bool plain = bytes || strcmp(finding->field, "count") == 0;
     const char *text = "";
     for (size_t i = finding->value_count; i-- > 0;) {
         const struct mpiq_finding_value *value = &finding->values[i];
@@ -159,9 +173,12 @@ const char *mpiq_say_arguments(struct mpiq_speaker *s, const struct mpiq_finding
         const char *call = finding->collective ? finding->collective : "a collective";
         text = WORDS(s->arena, "%s%s%s%s%s with %s%s%s%s", text, text[0] ? ", " : "",
                      mpiq_words_ranks(s->arena, &value->ranks), text[0] ? "" : " called ",
-                     text[0] ? "" : call, bytes ? "" : finding->field, bytes ? "" : " ",
-                     bytes ? size : mpiq_say_value(s, value->name, value->number), at(s, value->made));
+                     text[0] ? "" : call, plain ? "" : finding->field, plain ? "" : " ",
+                     bytes ? size : mpiq_say_value(s, value->name, value->number, value->type),
+                     at(s, value->made));
     }
-    return WORDS(s->arena, "%s (collective %" PRId64 " on %s)", text, finding->number,
-                 mpiq_words_communicator(s->arena, s->job, finding->comm));
+    const char *on = mpiq_words_communicator(s->arena, s->job, finding->comm);
+    return finding->number > 0
+               ? WORDS(s->arena, "%s (collective %" PRId64 " on %s)", text, finding->number, on)
+               : WORDS(s->arena, "%s (on %s)", text, on);
 }

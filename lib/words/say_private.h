@@ -54,8 +54,8 @@ const char *mpiq_say_note(struct mpiq_speaker *s, const struct mpiq_note *note);
 /* What a line of evidence says of the end of its ranks; NULL: nothing. */
 const char *mpiq_say_own_end(struct mpiq_speaker *s, const struct mpiq_evidence *evidence);
 
-/* A value's name, or its number. */
-const char *mpiq_say_value(struct mpiq_speaker *s, const char *name, int64_t number);
+/* A value's name, or its number; type: of a count, NULL. */
+const char *mpiq_say_value(struct mpiq_speaker *s, const char *name, int64_t number, const char *type);
 
 /* The remark on a line of evidence; NULL: there is none. */
 const char *mpiq_say_remark(struct mpiq_speaker *s, const struct mpiq_finding *finding,

@@ -151,7 +151,8 @@ struct mpiq_error *mpiq_write_sentences(const struct mpiq_job_state *job, struct
         bool cause = finding->consequence_of == MPIQ_NONE;
         write_steps(&s, finding->steps, finding->step_count);
         for (size_t j = 0; j < finding->value_count; j++)
-            finding->values[j].value = mpiq_say_value(&s, finding->values[j].name, finding->values[j].number);
+            finding->values[j].value = mpiq_say_value(&s, finding->values[j].name, finding->values[j].number,
+                                                      finding->values[j].type);
         for (size_t j = 0; j < finding->evidence_count; j++)
             finding->evidence[j].note = mpiq_say_remark(&s, finding, &finding->evidence[j]);
         const char *text = !cause && is_of_waits(finding) ? consequence(&s, finding) : sentence(&s, finding);

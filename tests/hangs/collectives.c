@@ -384,3 +384,26 @@ CASE(scan_waits_for_the_lower_rank)
     else
         HANG(WAIT_FOR_NOBODY(2));
 }
+
+/* What the root gives beside MPI_IN_PLACE is ignored, so it is another count for no reason. */
+CASE(gather_in_place_skipped)
+{
+    int in_place = rank == 0;
+
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    else
+        HANG(MPI_Gather(in_place ? MPI_IN_PLACE : large, in_place ? 0 : LARGE / 4, MPI_INT, large_received,
+                        in_place ? LARGE / 4 : 0, MPI_INT, 0, WORLD));
+}
+
+/* As many integers as the others have pairs of them: the same data by other counts. */
+CASE(bcast_of_pairs_skipped)
+{
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    else if (rank == 2)
+        HANG(MPI_Bcast(large, LARGE / 2, MPI_2INT, 0, WORLD));
+    else
+        HANG(MPI_Bcast(large, LARGE, MPI_INT, 0, WORLD));
+}
