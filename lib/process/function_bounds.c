@@ -23,19 +23,33 @@ static int64_t offset_at(struct mpiq_modules *modules, uint64_t address, bool *g
     return (int32_t)mpiq_code_number(modules, address, 4, good);
 }
 
-/* A program header of that type, which holds an address of the object's own unless that is 0. */
-static bool find_segment(const struct mpiq_object *object, uint32_t type, uint64_t address, GElf_Phdr *ret)
+static bool find_frames(const struct mpiq_object *object, GElf_Phdr *ret)
 {
     size_t count = 0;
     bool found = false;
     mpiq_object_lock();
     if (elf_getphdrnum(object->elf, &count) == 0) {
         for (size_t i = 0; i < count && !found; i++)
-            found = gelf_getphdr(object->elf, (int)i, ret) && ret->p_type == type &&
-                    (!address || (address >= ret->p_vaddr && address - ret->p_vaddr < ret->p_filesz));
+            found = gelf_getphdr(object->elf, (int)i, ret) && ret->p_type == PT_GNU_EH_FRAME;
     }
     mpiq_object_unlock();
     return found;
+}
+
+/* Where the section of code ends that holds an address of the object's own; 0: it does not say. */
+static uint64_t find_code_end(const struct mpiq_object *object, uint64_t address)
+{
+    uint64_t end = 0;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    mpiq_object_lock();
+    while (!end && (section = elf_nextscn(object->elf, section))) {
+        if (gelf_getshdr(section, &header) && header.sh_flags & SHF_EXECINSTR && address >= header.sh_addr &&
+            address - header.sh_addr < header.sh_size)
+            end = header.sh_addr + header.sh_size;
+    }
+    mpiq_object_unlock();
+    return end;
 }
 
 /* A static program has no .eh_frame_hdr; its symbols may tell. */
@@ -57,10 +71,10 @@ bool mpiq_function_bounds(struct mpiq_modules *modules, uint64_t address, uint64
 {
     struct mpiq_module *module = mpiq_modules_at(modules, address);
     struct mpiq_object *object = module ? mpiq_module_object(modules, module) : NULL;
-    GElf_Phdr frames, code;
+    GElf_Phdr frames;
     if (!object)
         return false;
-    if (!find_segment(object, PT_GNU_EH_FRAME, 0, &frames))
+    if (!find_frames(object, &frames))
         return bounds_by_symbol(module, object, address, start, end);
     const uint64_t header = frames.p_vaddr + module->bias, size = frames.p_memsz;
     bool good = true;
@@ -80,9 +94,8 @@ bool mpiq_function_bounds(struct mpiq_modules *modules, uint64_t address, uint64
     }
     uint64_t first = header + (uint64_t)offset_at(modules, header + 12 + low * 8, &good);
     /* Behind the last function lies whatever is not code. */
-    uint64_t next = find_segment(object, PT_LOAD, address - module->bias, &code)
-                        ? code.p_vaddr + code.p_filesz + module->bias
-                        : module->end;
+    uint64_t code_end = find_code_end(object, address - module->bias);
+    uint64_t next = code_end ? code_end + module->bias : module->end;
     if (low + 1 < count)
         next = header + (uint64_t)offset_at(modules, header + 12 + (low + 1) * 8, &good);
     if (!good || first > address || next <= address || next - first > FUNCTION_MOST)

@@ -80,10 +80,11 @@ class Function:
             self.loops += 1
             return [f"    for (int n{self.loops} = 0; n{self.loops} < {r.randint(1, 3)}; n{self.loops}++) {{",
                     f"    i = n{self.loops};", *inner, "    }"]
-        cases = []
-        for number in range(r.randint(3, 7)):
+        # Compilers make a table of some, comparisons of others.
+        cases, count = [], r.choice([3, 5, 7, 20])
+        for number in range(count):
             cases += [f"    case {number}:", *self.statement(0)] + ([] if r.random() < 0.3 else ["        break;"])
-        return [f"    switch ({self.integer(1)} & 7) {{", *cases, "    default:", *self.statement(0), "    }"]
+        return [f"    switch ({self.integer(1)} & {31 if count > 7 else 7}) {{", *cases, "    default:", *self.statement(0), "    }"]
 
     def text(self):
         body = [line for _ in range(self.rng.randint(2, 5)) for line in self.statement(2)] + [self.call()]

@@ -3,6 +3,7 @@
 #ifndef FUZZ_CALL_WORDS_H
 #define FUZZ_CALL_WORDS_H
 
+#include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,6 +11,20 @@
 #include "process/call_site.h"
 
 enum { CALL_FRAMES = 3, CALL_ASKED = 12 };
+
+/* What an input's first byte says of the processor: the highest bit is set. */
+enum { CALL_ARM = 0x80 };
+
+static inline unsigned call_machine(uint8_t first)
+{
+    return first & CALL_ARM ? EM_AARCH64 : EM_X86_64;
+}
+
+/* The registers that a function preserves there. */
+static inline uint32_t call_known(unsigned machine)
+{
+    return machine == EM_AARCH64 ? 0xbff80000 : 0xf0c8;
+}
 
 /* The next two bytes; 0 if there are none left. */
 static inline uint16_t take_number(const uint8_t **data, size_t *size)

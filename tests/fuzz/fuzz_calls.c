@@ -5,7 +5,8 @@
  * The first byte's lowest bit says what the rest is: 0 an object with code and DWARF, which lies in memory as
  * in its file; two bytes before it for each of two call sites say where the call returns to, and two where
  * the called function is now.  1: an expression, evaluated with registers that point into it, and once more
- * as a frame's base.  Any answer will do but one that nobody asked for; no crash, no overrun, no loop.
+ * as a frame's base.  Its highest bit says that it is of 64-bit Arm.  Any answer will do but one that nobody
+ * asked for; no crash, no overrun, no loop.
  */
 #include <elf.h>
 #include <stdint.h>
@@ -37,7 +38,7 @@ static struct mpiq_target *make_target(const struct mpiq_madeup *what)
     return target;
 }
 
-static void try_object(const uint8_t *data, size_t size)
+static void try_object(unsigned machine, const uint8_t *data, size_t size)
 {
     uint16_t sites[2] = {take_number(&data, &size), take_number(&data, &size)},
              callee = take_number(&data, &size);
@@ -58,8 +59,8 @@ static void try_object(const uint8_t *data, size_t size)
                                        .count = 1,
                                        .by_address = by_address,
                                        .word_size = 8,
-                                       .machine = EM_X86_64};
-        ask_words(&modules, BASE, 0xf0c8, CALL_FRAMES, sites, callee);
+                                       .machine = machine};
+        ask_words(&modules, BASE, call_known(machine), CALL_FRAMES, sites, callee);
         mpiq_target_destroy(target);
     }
     mpiq_error_destroy(error);
@@ -79,12 +80,12 @@ static struct mpiq_call_word frame_address(void *argument)
     return some(argument, 0);
 }
 
-static void try_expression(const uint8_t *data, size_t size)
+static void try_expression(unsigned machine, const uint8_t *data, size_t size)
 {
     const struct mpiq_madeup_segment segments[] = {{BASE, size, data}, {0}};
     const struct mpiq_madeup what = {.segments = segments};
     struct mpiq_target *target = make_target(&what);
-    struct mpiq_modules modules = {.target = target, .word_size = 8, .machine = EM_X86_64};
+    struct mpiq_modules modules = {.target = target, .word_size = 8, .machine = machine};
     struct mpiq_debug_info info = {.units = NULL};
     const struct mpiq_debug_unit unit = {.info = &info, .end = 64, .address_size = 8};
     const struct mpiq_expression expression = {data, size};
@@ -106,9 +107,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     limit_begin();
     if (size > 1 && data[0] & 1)
-        try_expression(data + 1, size - 1);
+        try_expression(call_machine(data[0]), data + 1, size - 1);
     else if (size > 1)
-        try_object(data + 1, size - 1);
+        try_object(call_machine(data[0]), data + 1, size - 1);
     limit_end();
     return 0;
 }

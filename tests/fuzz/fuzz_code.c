@@ -3,10 +3,11 @@
  * fuzz_code - the machine code around a call, as an enemy would write it: what a call was given is computed
  * from it.
  *
- * The first byte says how many functions the code is divided into, less one; then two bytes for each say
- * where it begins, two for each of two call sites where the call returns to, two where the called function
- * is now, and the rest is code.  Registers point into the code, too.  Any answer will do, but the words that
- * it was not asked for are not known; no crash, no leak, no overrun, no loop.
+ * The first byte says how many functions the code is divided into, less one, and, by its highest bit, that it
+ * is of 64-bit Arm; then two bytes for each say where it begins, two for each of two call sites where the
+ * call returns to, two where the called function is now, and the rest is code.  Registers point into the
+ * code, too.  Any answer will do, but the words that it was not asked for are not known; no crash, no leak,
+ * no overrun, no loop.
  */
 #include <elf.h>
 #include <stdint.h>
@@ -30,13 +31,13 @@ struct program {
     int32_t table[2 * FUNCTIONS_MOST];
 };
 
-static void make_program(struct program *program, const uint16_t *starts, uint32_t count)
+static void make_program(struct program *program, unsigned machine, const uint16_t *starts, uint32_t count)
 {
     const uint64_t table = offsetof(struct program, encodings);
     *program = (struct program){
         .header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
                    .e_type = ET_EXEC,
-                   .e_machine = EM_X86_64,
+                   .e_machine = (uint16_t)machine,
                    .e_version = EV_CURRENT,
                    .e_phoff = offsetof(struct program, segments),
                    .e_ehsize = sizeof(Elf64_Ehdr),
@@ -66,6 +67,7 @@ static void try_code(const uint8_t *data, size_t size)
 {
     uint16_t starts[FUNCTIONS_MOST], sites[2];
     uint32_t count = data[0] % FUNCTIONS_MOST + 1;
+    const unsigned machine = call_machine(data[0]);
     data++;
     size--;
     for (uint32_t i = 0; i < count; i++)
@@ -76,7 +78,7 @@ static void try_code(const uint8_t *data, size_t size)
     uint16_t callee = take_number(&data, &size) % CODE_MOST;
 
     struct program program;
-    make_program(&program, starts, count);
+    make_program(&program, machine, starts, count);
     const struct mpiq_madeup_segment segments[] = {
         {BASE, sizeof program, &program}, {CODE, size < CODE_MOST ? size : CODE_MOST, data}, {0}};
     const struct mpiq_madeup what = {.segments = segments};
@@ -96,8 +98,8 @@ static void try_code(const uint8_t *data, size_t size)
                                    .count = 1,
                                    .by_address = by_address,
                                    .word_size = 8,
-                                   .machine = EM_X86_64};
-    ask_words(&modules, CODE, 0xf0f8, 2, sites, callee);
+                                   .machine = machine};
+    ask_words(&modules, CODE, call_known(machine) | 0x30, 2, sites, callee);
     mpiq_target_destroy(target);
     mpiq_object_clear();
 }
