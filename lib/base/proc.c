@@ -228,3 +228,23 @@ struct mpiq_error *mpiq_proc_threads(pid_t pid, pid_t **ret, size_t *count)
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     return list_numbers(path, ret, count);
 }
+
+size_t mpiq_proc_children(pid_t pid, pid_t *ret, size_t most)
+{
+    _cleanup_free_ pid_t *tids = NULL;
+    size_t threads = 0, count = 0;
+    mpiq_error_destroy(mpiq_proc_threads(pid, &tids, &threads));
+    for (size_t i = 0; i < threads; i++) {
+        char path[64], text[4096];
+        snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)tids[i]);
+        struct mpiq_error *error = mpiq_proc_read_line(path, text, sizeof text);
+        char *at = error ? NULL : text, *next;
+        mpiq_error_destroy(error);
+        for (long child; at && (child = strtol(at, &next, 10)) > 0 && next != at; at = next) {
+            if (count < most)
+                ret[count] = (pid_t)child;
+            count++;
+        }
+    }
+    return count;
+}

@@ -91,7 +91,21 @@ static bool count_waiters(const struct mpiq_finder *finder, const struct behavio
     return true;
 }
 
-static void say_behaviour(struct mpiq_finder *finder, const struct behaviour_group *group)
+/* Whether all ranks are asleep outside MPI: then nobody waits for anybody, and what they sleep on is all
+   there is to say. */
+static bool are_all_asleep(const struct mpiq_finder *finder)
+{
+    for (uint32_t i = 0; i < finder->job->process_count; i++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, i);
+        if (!rank || rank->phase == MPIQ_PHASE_FINALIZED ||
+            finder->diagnosis->ranks[i].doing != MPIQ_DOING_ASLEEP)
+            return false;
+    }
+    return true;
+}
+
+/* alone: also if nobody waits for them. */
+static void say_behaviour(struct mpiq_finder *finder, const struct behaviour_group *group, bool alone)
 {
     struct waiters waiters;
     enum mpiq_finding_kind kind = group->doing == MPIQ_DOING_GONE      ? MPIQ_FINDING_RANK_GONE
@@ -101,7 +115,7 @@ static void say_behaviour(struct mpiq_finder *finder, const struct behaviour_gro
         finder->failed = true;
         return;
     }
-    if (kind == MPIQ_FINDING_RANK_ELSEWHERE && waiters.count == 0)
+    if (kind == MPIQ_FINDING_RANK_ELSEWHERE && waiters.count == 0 && !alone)
         return;
     struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, kind);
     if (!finding || !mpiq_rank_set_add_set(&finding->ranks, &group->ranks)) {
@@ -182,6 +196,7 @@ void mpiq_find_ranks(struct mpiq_finder *finder)
         finder->failed = true;
         return;
     }
+    bool all_asleep = are_all_asleep(finder);
     uint64_t living = 0;
     for (uint32_t process = 0; process < finder->job->process_count; process++)
         living += finder->diagnosis->ranks[process].doing != MPIQ_DOING_GONE &&
@@ -200,7 +215,7 @@ void mpiq_find_ranks(struct mpiq_finder *finder)
                 continue;
             group.doing = MPIQ_DOING_ASLEEP;
             group.site = finder->job->threads[group.thread].site;
-        } else if (!is_worth(rank->doing, waited_for) || waits_for_rank(finder, rank)) {
+        } else if ((!all_asleep && !is_worth(rank->doing, waited_for)) || waits_for_rank(finder, rank)) {
             continue;
         }
         uint32_t at = 0;
@@ -214,7 +229,7 @@ void mpiq_find_ranks(struct mpiq_finder *finder)
     }
     for (uint32_t i = 0; i < count; i++) {
         if (!finder->failed)
-            say_behaviour(finder, &groups[i]);
+            say_behaviour(finder, &groups[i], all_asleep);
         mpiq_rank_set_deinit(&groups[i].ranks);
     }
 }

@@ -275,6 +275,8 @@ static void describe_call(const struct mpiq_job_state *job, struct mpiq_rank_dia
     ret->collective = blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE ||
                       blocking == MPIQ_BLOCKING_INIT;
     ret->asleep_on_file = in != MPIQ_CALL_NONE;
+    ret->asleep_for_child = in == MPIQ_CALL_WAIT4 || in == MPIQ_CALL_WAITID;
+    ret->asleep_to_write = in == MPIQ_CALL_WRITE;
     ret->asleep_for_lock = in == MPIQ_CALL_FCNTL || in == MPIQ_CALL_FLOCK;
 }
 

@@ -52,6 +52,8 @@ static bool may_be_nap(const struct mpiq_job_thread *thread)
     if (thread->sleep != MPIQ_SLEEP_OTHER)
         return true;
     switch ((enum mpiq_system_call)thread->system_call) {
+    case MPIQ_CALL_WRITE: /* there is room again once the other end reads */
+        return thread->partner_state != 'T' && thread->partner_state != 't';
     case MPIQ_CALL_READ:
     case MPIQ_CALL_PAUSE:
     case MPIQ_CALL_WAIT4:
@@ -244,7 +246,8 @@ static void decide_unread(struct mpiq_finder *finder, const struct tally *tally)
 static uint32_t who_is_waited_for(const struct mpiq_finder *finder)
 {
     for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
-        if (finder->diagnosis->findings[i].kind == MPIQ_FINDING_RANK_ELSEWHERE)
+        const struct mpiq_finding *finding = &finder->diagnosis->findings[i];
+        if (finding->kind == MPIQ_FINDING_RANK_ELSEWHERE && finding->waiters > 0)
             return (uint32_t)i;
     }
     return MPIQ_NONE;

@@ -224,6 +224,8 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     row->state = thread->state ? thread->state : '?';
     row->record = thread->record;
     row->lock_holder = thread->lock_holder;
+    row->partner = thread->partner;
+    row->partner_state = thread->partner_state;
     row->owner = thread->owner;
     row->interpreter = thread->interpreter;
     row->site = row->innermost = MPIQ_NONE;
@@ -234,6 +236,7 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
            mpiq_job_intern(job, blocks_in(thread), &row->blocks_in) &&
            mpiq_job_intern(job, library_call(thread), &row->library_call) &&
            mpiq_job_intern(job, thread->file, &row->file) &&
+           mpiq_job_intern(job, thread->partner_name, &row->partner_name) &&
            (thread->user_frame < 0 ||
             mpiq_job_intern_call_site(job, adding->state, thread, (size_t)thread->user_frame, &row->site)) &&
            (thread->frame_count == 0 || mpiq_job_intern_site(job, &thread->frames[0], &row->innermost));
@@ -403,6 +406,10 @@ void mpiq_same_threads(struct mpiq_adding *adding, const struct mpiq_job_rank *r
         row->sleep = sleep_between(adding, thread, row, rank->first_thread + i, false);
         row->system_call = (uint8_t)mpiq_system_call_of(state->architecture, thread->system_call);
         row->lock_holder = thread->lock_holder;
+        row->partner = thread->partner;
+        row->partner_state = thread->partner_state;
+        if (thread->partner_name && !mpiq_job_intern(adding->job, thread->partner_name, &row->partner_name))
+            row->partner_name = 0;
         row->owner = row->owner == thread->owner && row->interpreter == thread->interpreter ? row->owner : 0;
         if (thread->file && !mpiq_job_intern(adding->job, thread->file, &row->file))
             row->file = 0; /* without memory the report says so */

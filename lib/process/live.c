@@ -254,6 +254,9 @@ static void add_sleep(const struct live *live, struct mpiq_target_thread *thread
             thread->system_call = live->before[i].system_call;
             memcpy(thread->file, live->before[i].file, sizeof thread->file);
             thread->lock_holder = live->before[i].lock_holder;
+            thread->partner = live->before[i].partner;
+            memcpy(thread->partner_name, live->before[i].partner_name, sizeof thread->partner_name);
+            thread->partner_state = live->before[i].partner_state;
             thread->futex = live->before[i].futex;
         }
     }

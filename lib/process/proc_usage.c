@@ -10,10 +10,12 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/proc.h"
+#include "process/partner.h"
 
 /* A rank that starts more programs than that at a time is busy without doubt. */
 enum { DESCENDANT_LIMIT = 256 };
@@ -24,23 +26,11 @@ struct descendants {
     size_t count;
 };
 
-/* The kernel lists a thread's children; a process's are those of all its threads. */
 static void add_children(pid_t pid, struct descendants *found)
 {
-    _cleanup_free_ pid_t *tids = NULL;
-    size_t count = 0;
-    mpiq_error_destroy(mpiq_proc_threads(pid, &tids, &count));
-    for (size_t i = 0; i < count; i++) {
-        char path[64], text[4096];
-        snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)tids[i]);
-        struct mpiq_error *error = mpiq_proc_read_line(path, text, sizeof text);
-        char *at = error ? NULL : text, *next;
-        mpiq_error_destroy(error);
-        for (long child; at && (child = strtol(at, &next, 10)) > 0 && next != at; at = next) {
-            if (found->count < DESCENDANT_LIMIT)
-                found->pids[found->count++] = (pid_t)child;
-        }
-    }
+    size_t room = DESCENDANT_LIMIT - found->count;
+    size_t count = mpiq_proc_children(pid, found->pids + found->count, room);
+    found->count += count < room ? count : room;
 }
 
 static int64_t io_of(pid_t pid)
@@ -161,13 +151,21 @@ static pid_t find_holder(pid_t pid, uint64_t inode)
     return found > 0 ? found : 0;
 }
 
-/* On which file the call with these arguments sleeps. */
-static void find_file(pid_t pid, long number, const uint64_t arguments[6], struct mpiq_target_thread *thread)
+/* On which file, or for which process, the call with these arguments sleeps. */
+static void find_object(pid_t pid, long number, const uint64_t arguments[6],
+                        struct mpiq_target_thread *thread)
 {
     switch (number) {
     case SYS_read:
     case SYS_write:
         read_descriptor(pid, arguments[0], thread);
+        mpiq_partner_pipe(pid, thread);
+        break;
+    case SYS_wait4:
+        mpiq_partner_child(pid, (int32_t)arguments[0], thread);
+        break;
+    case SYS_waitid:
+        mpiq_partner_child(pid, arguments[0] == P_PID ? (int32_t)arguments[1] : 0, thread);
         break;
 #ifdef SYS_open
     case SYS_open:
@@ -195,6 +193,7 @@ void mpiq_proc_sleep(pid_t pid, struct mpiq_target_thread *thread)
     thread->system_call = -1;
     thread->file[0] = '\0';
     thread->lock_holder = 0;
+    thread->partner = 0;
     thread->futex = 0;
     if (thread->state != 'S')
         return;
@@ -219,7 +218,7 @@ void mpiq_proc_sleep(pid_t pid, struct mpiq_target_thread *thread)
     }
     thread->system_call = (int32_t)number;
     thread->futex = number == SYS_futex ? arguments[0] : 0;
-    find_file(pid, number, arguments, thread);
+    find_object(pid, number, arguments, thread);
     /* A wait with a timeout that was stopped meanwhile, by a look at its stack, say, goes on as this call. */
     thread->sleep = number == SYS_restart_syscall ? MPIQ_TARGET_SLEEP_TIMED_FUTEX
                     : number == SYS_futex         ? futex_sleep(arguments)

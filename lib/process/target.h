@@ -75,7 +75,10 @@ struct mpiq_target_thread {
     char name[17];
     char file[256];    /* that it sleeps on: reads, opens, or wants a lock of; "" not known */
     pid_t lock_holder; /* the process that has that lock; 0 not known */
-    uint64_t futex;    /* address of the word that it sleeps on; 0: none, or not known */
+    pid_t partner;     /* the process that it waits for, see process/partner.h; 0 none, or not known */
+    char partner_name[17];
+    char partner_state; /* as above */
+    uint64_t futex;     /* address of the word that it sleeps on; 0: none, or not known */
 };
 
 /* One frame of a stack, innermost first; an inlined function is a frame of its own with the same pc. */

@@ -365,6 +365,11 @@ static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_ra
         thread->system_call = threads[i].system_call;
         thread->file = threads[i].file[0] ? mpiq_rank_state_intern(state, threads[i].file) : NULL;
         thread->lock_holder = threads[i].lock_holder;
+        if (threads[i].partner > 0) {
+            thread->partner = threads[i].partner;
+            thread->partner_name = mpiq_rank_state_intern(state, threads[i].partner_name);
+            thread->partner_state = threads[i].partner_state;
+        }
         thread->record = records;
         find_owner(target, threads, count, &threads[i], thread);
     }

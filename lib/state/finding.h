@@ -387,8 +387,10 @@ struct mpiq_rank_diagnosis {
     uint32_t comm;            /* of the call; MPIQ_NONE */
     int64_t number;           /* of the collective call; 0 */
     bool collective;          /* it is a call of all members, MPI_Init and MPI_Finalize among them */
-    bool asleep_on_file;      /* in a system call about its thread's file: a read, a lock */
-    bool asleep_for_lock;     /* in one that waits for a lock on that file */
+    bool asleep_on_file;   /* in a system call about its thread's file or partner: a read, a lock, a wait */
+    bool asleep_for_child; /* of those, until a child process ends */
+    bool asleep_to_write;  /* of those, to write */
+    bool asleep_for_lock;  /* in one that waits for a lock on that file */
     const struct mpiq_waits_for *waits_for; /* NULL: for nothing, or not known */
     struct mpiq_last_call last;             /* of a rank outside MPI */
 };

@@ -269,6 +269,9 @@ struct mpiq_job_thread {
                                     any, in MPI_Init and MPI_Finalize the runtime's; 0 none */
     mpiq_string_id file;         /* that it sleeps on */
     int32_t lock_holder; /* pid on this host of who has the lock on it that the thread wants; 0 not known */
+    int32_t partner;     /* pid on this host of the process that it waits for, see mpiq_thread; 0 none */
+    mpiq_string_id partner_name; /* of that process; 0 not known */
+    char partner_state;          /* likewise, as `state` */
     int32_t owner;       /* the thread of its own process that had the lock it slept for, in both looks; 0 */
     bool interpreter;    /* that is the lock of a Python interpreter, not a mutex */
     uint8_t system_call; /* enum mpiq_system_call that it sleeps in */

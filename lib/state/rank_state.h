@@ -410,8 +410,12 @@ struct mpiq_thread {
     bool record;         /* a patched library's record of this thread exists: no waits means not waiting */
     const char *file;    /* that it sleeps on: reads, opens, or wants a lock of; interned, NULL not known */
     int32_t lock_holder; /* pid of the process on the same host that has that lock; 0 not known */
-    int32_t owner;       /* the thread of its own process that has the lock it sleeps for: a mutex's, or with
-                            `interpreter` the lock of a Python interpreter; 0 not known */
+    int32_t partner; /* pid of the child whose end it awaits, or of the parent or child at the other end of
+                        the pipe that it reads or writes; 0 none, or not known */
+    const char *partner_name; /* of that process, by the kernel; interned; NULL */
+    char partner_state;       /* likewise, as `state` */
+    int32_t owner; /* the thread of its own process that has the lock it sleeps for: a mutex's, or with
+                      `interpreter` the lock of a Python interpreter; 0 not known */
     bool interpreter;
     uint64_t cpu_ns;
     int64_t polled_ns; /* of the second look: processor time between the end of the first look at all ranks

@@ -22,15 +22,38 @@ static const char *at_place(struct mpiq_speaker *s, const char *word, uint32_t s
                  named ? function : "", named ? ")" : "");
 }
 
+/* For which other process a thread sleeps: ", for its child process sort (pid 4711), which is stopped", ", to
+   mpirun (pid 4711)"; "" for none. */
+static const char *for_partner(struct mpiq_speaker *s, const struct mpiq_rank_diagnosis *rank)
+{
+    const struct mpiq_job_thread *thread = &s->job->threads[rank->thread];
+    const char *name = mpiq_job_string(s->job, thread->partner_name);
+    bool child = rank->asleep_for_child;
+    char state = thread->partner_state;
+    if (thread->partner <= 0 || !rank->asleep_on_file)
+        return "";
+    return WORDS(s->arena, ", %s %s (pid %" PRId32 ")%s",
+                 child                   ? "for its child process"
+                 : rank->asleep_to_write ? "to"
+                                         : "from",
+                 name ? name : "another process", thread->partner,
+                 state == 'T' || state == 't' ? ", which is stopped"
+                 : child && state == 'S'      ? ", which is asleep"
+                 : child && state == 'R'      ? ", which is running"
+                                              : "");
+}
+
 /* On which file a thread sleeps: ", for the lock on shared.log that rank 0 holds", ", on data.fifo". */
 static const char *on_file(struct mpiq_speaker *s, uint32_t process, const struct mpiq_rank_diagnosis *rank)
 {
     const struct mpiq_job_thread *thread = &s->job->threads[rank->thread];
     const char *path = mpiq_job_string(s->job, thread->file);
-    const char *file = path ? mpiq_job_base_name(path) : NULL;
+    bool device = path && strncmp(path, "/dev/", strlen("/dev/")) == 0;
+    const char *file = path && !device ? mpiq_job_base_name(path) : path;
     const struct mpiq_waits_for *wait = rank->waits_for;
-    if (!file || !*file || !rank->asleep_on_file)
-        return "";
+    const char *partner = for_partner(s, rank);
+    if (partner[0] || !file || !*file || !rank->asleep_on_file)
+        return partner;
     if (!rank->asleep_for_lock)
         return WORDS(s->arena, ", on %s", file);
     if (wait && wait->part_count > 0 && wait->parts[0].kind == MPIQ_PART_LOCK)

@@ -589,6 +589,60 @@ static void test_library_thread(void)
     }
 }
 
+/* Whom a rank outside MPI waits for. */
+static void test_partner(void)
+{
+    static const struct {
+        int32_t call;
+        char state;
+        const char *whom;
+    } cases[] = {
+        {61, 'T', "for its child process sort (pid 4711), which is stopped"},
+        {61, 'S', "for its child process sort (pid 4711), which is asleep"},
+        {1, 'T', "to sort (pid 4711), which is stopped"},
+        {0, 'S', "from sort (pid 4711)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct job_builder job;
+        char *wanted = NULL;
+        job_init(&job, 2);
+        job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
+        job_state(&job, 1, 'S');
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = job.states[look][1];
+            struct mpiq_thread *thread = &state->threads[0];
+            snprintf(state->architecture, sizeof state->architecture, "x86-64");
+            thread->sleep = MPIQ_SLEEP_OTHER;
+            thread->system_call = cases[i].call;
+            thread->partner = 4711;
+            thread->partner_name = mpiq_rank_state_intern(state, "sort");
+            thread->partner_state = cases[i].state;
+        }
+        if (asprintf(
+                &wanted,
+                "stalled: nothing has moved for 1 m 0 s, but no rank is proven to be stuck for good\n"
+                "rank_elsewhere? ranks 1: rank 1 is asleep at solver.c:20 (step), %s; 1 rank has waited 1 m "
+                "0 s for it\n"
+                "  follows from 1: collective_incomplete? ranks 0 missing 1 suspects 1: rank 0 waits in "
+                "MPI_Barrier at solver.c:20 for rank 1\n",
+                cases[i].whom) < 0)
+            abort();
+        job_expect(&job, wanted);
+        free(wanted);
+    }
+}
+
+/* Nobody waits for anybody: where they sleep is all that can be said. */
+static void test_all_asleep(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    for (int rank = 0; rank < 2; rank++)
+        job_state(&job, rank, 'S');
+    job_expect(&job, "unknown: cannot tell whether the job hangs: all ranks are asleep outside MPI\n"
+                     "rank_elsewhere? ranks 0-1: ranks 0 and 1 are asleep at solver.c:20 (step)\n");
+}
+
 /* Rank `rank` sleeps for a lock on a file that rank 0 has. */
 static void wait_for_lock(struct job_builder *job, int rank, enum mpiq_sleep sleep)
 {
@@ -974,6 +1028,8 @@ int main(void)
         {"nobody acts", test_nobody_acts},
         {"a dozing worker", test_dozing_worker},
         {"a file lock", test_file_lock},
+        {"another process that a rank waits for", test_partner},
+        {"all are asleep", test_all_asleep},
         {"an interpreter lock", test_interpreter_lock},
         {"sleeping thread", test_sleeping_thread},
         {"asleep inside MPI", test_asleep_inside_mpi},

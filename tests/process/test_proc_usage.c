@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Signs of work that a process's own processor time does not show.  test_proc_usage */
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -200,6 +201,74 @@ static void a_sleeping_process_does_nothing(void)
     finish(pid);
 }
 
+/* What a process waits for whose only thread is in a system call. */
+enum { CHILD, PIPE, TERMINAL, PARTNERS };
+
+/* Forks one that waits for its child, for us at the other end of a pipe, or at that of a terminal. */
+static pid_t start_waiter(int kind, int end)
+{
+    pid_t pid = fork();
+    if (pid)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    char byte;
+    if (kind == CHILD) {
+        pid_t child = fork();
+        if (child == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            prctl(PR_SET_NAME, "the child");
+            raise(SIGSTOP);
+        }
+        waitpid(child, NULL, 0);
+    } else if (read(end, &byte, 1) < 0) {
+        _exit(1);
+    }
+    for (;;)
+        pause();
+}
+
+static struct mpiq_target_thread first_thread(pid_t pid)
+{
+    struct mpiq_target *target = NULL;
+    struct mpiq_target_thread *threads = NULL, first = {0};
+    size_t count = 0;
+    CHECK_OK(mpiq_target_live_create(pid, false, &target));
+    CHECK_OK(mpiq_target_threads(target, &threads, &count));
+    if (count > 0)
+        first = threads[0];
+    free(threads);
+    mpiq_target_destroy(target);
+    return first;
+}
+
+static void whom_it_waits_for_is_told(void)
+{
+    int pipes[2];
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    CU_ASSERT_EQUAL_FATAL(pipe(pipes), 0);
+    CU_ASSERT_TRUE_FATAL(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
+    CU_ASSERT_TRUE_FATAL(terminal >= 0);
+    const int ends[PARTNERS] = {[CHILD] = -1, [PIPE] = pipes[0], [TERMINAL] = terminal};
+    for (int kind = 0; kind < PARTNERS; kind++) {
+        pid_t pid = start_waiter(kind, ends[kind]);
+        struct mpiq_target_thread thread;
+        WAIT_UNTIL((thread = first_thread(pid)).partner > 0 &&
+                   (kind != CHILD || thread.partner_state == 'T'));
+        if (kind == CHILD) {
+            CU_ASSERT_STRING_EQUAL(thread.partner_name, "the child");
+            CU_ASSERT_EQUAL(thread.partner_state, 'T');
+        } else {
+            CU_ASSERT_EQUAL(thread.partner, getpid());
+        }
+        finish(pid);
+    }
+    close(terminal);
+    close(master);
+    close(pipes[0]);
+    close(pipes[1]);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -207,6 +276,7 @@ int main(void)
         {"signal handlers are told", signal_handlers_are_told},
         {"programs started by a process count", programs_that_it_starts_count},
         {"a sleeping process does nothing", a_sleeping_process_does_nothing},
+        {"whom a process waits for is reported", whom_it_waits_for_is_told},
         CU_TEST_INFO_NULL,
     };
     int status = suite_run("proc_usage", tests);
