@@ -5,7 +5,8 @@
 Each mutation is a rule (the words are the design's), a file and a replacement in it.  The file is compiled with
 the replacement and linked before the library, so that it takes the place of the original.
 
-Usage: mutations.py SOURCE BUILD [NAME…]: names of the rules to try, by a part of them.
+Usage: mutations.py SOURCE BUILD [--texts | NAME…]: names of the rules to try, by a part of them; --texts: only that each
+file has its text once.
 """
 import concurrent.futures
 import os
@@ -347,7 +348,7 @@ MUTATIONS = [
     ("a recorded collective without data may be complete beside other requests", "lib/job/graph_wait.c",
      "return shape && mpiq_collective_may_be_empty(shape->collective, shape->bytes);", "return false;"),
     ("without counts nobody is blamed who may have left the call", "lib/job/find_collective.c",
-     "bool unknown = !counted && order_is_unknown(", "bool unknown = false && order_is_unknown("),
+     "bool unknown = are_in_calls(finder, finding, !rooted);", "bool unknown = false;"),
     ("stalled needs its time", "lib/job/verdict.c",
      "return tally->still >= finder->options.stall_after;", "return true;"),
     ("collective: who may have nothing to give need not come", "lib/job/graph_collective.c",
@@ -409,9 +410,11 @@ def changed(source, rule, path, old, new):
 
 def main():
     source, build = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    wanted = sys.argv[3:]
+    wanted = [word for word in sys.argv[3:] if word != "--texts"]
     chosen = [mutation for mutation in MUTATIONS if not wanted or any(part in mutation[0] for part in wanted)]
     texts = [changed(source, *mutation) for mutation in chosen]
+    if "--texts" in sys.argv:
+        return 0
     survivors = []
     with tempfile.TemporaryDirectory() as work, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
         mutants = Mutants(source, build, pathlib.Path(work))

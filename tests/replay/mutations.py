@@ -73,9 +73,9 @@ def own_mutations(source):
         assert text.count(CALL) == 1 and text.count(ENTRY) == 1, f"{DIAGNOSE} has changed"
         return text.replace(ENTRY, function + ENTRY).replace(CALL, "{" + call + "}")
 
-    before_headlines = "if (!ended && !at && finders[i] == mpiq_find_headlines) %s(diagnosis); " + CALL
-    yield "two findings swapped", DIAGNOSE, broken(SWAP, before_headlines % "swap")
-    yield "a line of evidence dropped", DIAGNOSE, broken(DROP, before_headlines % "drop")
+    before_verdict = "if (!ended && !at && finders[i] == mpiq_find_verdict) %s(diagnosis); " + CALL
+    yield "two findings swapped", DIAGNOSE, broken(SWAP, before_verdict % "swap")
+    yield "a line of evidence dropped", DIAGNOSE, broken(DROP, before_verdict % "drop")
     for finder in FINDERS:
         assert f"mpiq_find_{finder}," in text, f"{DIAGNOSE} has no finder of {finder}"
         yield f"another suspect: {finder}", DIAGNOSE, broken(
