@@ -45,24 +45,31 @@ class Looks:
     def deadlock(self, *arguments):
         """The answer at a hung job, all ranks of which are stuck; the first look may come before all have turned
         round in their wait."""
-        for _ in range(4):
-            status, answer = self.json(*arguments)
-            if answer["verdict"] == "deadlock" and all(rank["state"] == "blocked" for rank in answer["ranks"]):
-                break
-        assert (status, answer["verdict"]) == (1, "deadlock"), answer
-        return answer
+        def is_told(status, answer):
+            return status == 1 and answer["verdict"] == "deadlock" and all(rank["state"] == "blocked" for rank in answer["ranks"])
+
+        return self._until(is_told, arguments)
 
     def running(self, *arguments):
         """The answer at a job that works.  On a busy machine a look may see nothing move, or lose a rank, and says
         `unknown`: it looks again.  It never claims more."""
-        for _ in range(4):
-            status, answer = self.json(*arguments)
+        def is_told(status, answer):
             assert (status, answer["verdict"]) in ((0, "running"), (3, "unknown")), answer
             assert not any(finding["proven"] for finding in answer["findings"]), answer
-            if status == 0:
-                break
-        assert status == 0, answer
-        return answer
+            return status == 0
+
+        return self._until(is_told, arguments)
+
+    def _until(self, is_told, arguments):
+        """Looks until is_told(status, answer): that answer."""
+        last = []
+
+        def is_so():
+            last[:] = self.json(*arguments)
+            return is_told(*last)
+
+        wait_until(is_so, lambda: f"the answer, not {last}")
+        return last[1]
 
     def start(self, *arguments):
         return self.box.start(self.mpiq, *arguments, environment={"TMPDIR": str(FILES)}, stdout=subprocess.DEVNULL,
