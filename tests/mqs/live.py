@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Real jobs for the DLL's tests: start one, wait until it is where it stays, let a DLL look at each rank."""
 
+import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -68,24 +70,36 @@ def stock_dll(line):
     return dll
 
 
+@functools.lru_cache(maxsize=None)
+def programs():
+    """Where those of this process are, as long as it runs."""
+    return tempfile.TemporaryDirectory(prefix="mqs-live-")
+
+
+@functools.lru_cache(maxsize=None)
+def states(compiler, **environment):
+    """tests/mqs/programs/states.c, compiled once by each compiler."""
+    program = pathlib.Path(programs().name, f"states-{states.cache_info().misses}")
+    subprocess.run([compiler, "-g", str(HERE / "programs" / "states.c"), "-o", str(program)], check=True,
+                   env={**os.environ, **environment})
+    return str(program)
+
+
 class Job:
     """A job of tests/mqs/programs/states.c, from its start to its end; with moved_to on a copy of the line's prefix."""
 
     def __init__(self, line, case, size=4, options=(), expected=None, moved_to=None):
         self.prefix = moved_to or prefix(line)
-        self.environment = {**os.environ, **AS_ROOT}
-        if moved_to:
-            self.environment.update(OPAL_PREFIX=str(moved_to), LD_LIBRARY_PATH=str(moved_to / "lib"),
-                                    PATH="%s:%s" % (moved_to / "bin", os.environ["PATH"]))
+        moved = {"OPAL_PREFIX": str(moved_to), "LD_LIBRARY_PATH": str(moved_to / "lib"),
+                 "PATH": "%s:%s" % (moved_to / "bin", os.environ["PATH"])} if moved_to else {}
+        self.environment = {**os.environ, **AS_ROOT, **moved}
         self.directory = tempfile.TemporaryDirectory(prefix="mqs-live-")
         self.output = pathlib.Path(self.directory.name, "output")
-        program = pathlib.Path(self.directory.name, "states")
-        subprocess.run([str(command(self.prefix, "mpicc")), "-g", str(HERE / "programs" / "states.c"), "-o", str(program)],
-                       check=True, env=self.environment)
+        program = states(str(command(self.prefix, "mpicc")), **moved)
         with open(self.output, "w", encoding="utf-8") as output:
             # A group of its own, so that what it starts can be ended with it.
             self.process = subprocess.Popen(
-                [str(command(self.prefix, "mpirun")), "--oversubscribe", "-n", str(size), *options, str(program), case],
+                [str(command(self.prefix, "mpirun")), "--oversubscribe", "-n", str(size), *options, program, case],
                 stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=self.environment,
                 start_new_session=True)
         try:
@@ -125,19 +139,21 @@ class Job:
         time.sleep(0.03)
         wait_until(has_settled, "a rank that sleeps or has spun", every=0.03)
 
-    def end(self):
-        for signal_ in (signal.SIGTERM, signal.SIGKILL):
-            if self.process.poll() is None:
-                self.process.send_signal(signal_)
-                try:
-                    ended(self.process, 10)
-                except subprocess.TimeoutExpired:
-                    continue
+    def signal(self, number):
+        """Sends it to all ranks."""
         for pid in getattr(self, "pids", {}).values():
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def end(self):
+        # A launcher whose rank is killed ends the others at once, while SIGTERM makes it wait a second for each of them.
+        self.signal(signal.SIGKILL)
+        for seconds, signal_ in ((2, signal.SIGTERM), (10, signal.SIGKILL), (10, None)):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                ended(self.process, seconds)
+                break
+            if signal_:
+                self.process.send_signal(signal_)
         self.directory.cleanup()
 
     def __enter__(self):
