@@ -3,7 +3,8 @@
 
 LINES = """libraries to run on, separated by blanks: 4.1, 5.0, 4.1-stock, 5.0-stock, 4.1-debian as the environment names
 them (MPIQ_OMPI_41, ...), or a library as it is shipped, [ROOT:]LIBRARY[+HOW...], such as mpich+record or trixie:openmpi,
-or 4.1=PREFIX, an Open MPI in PREFIX that is to answer as 4.1 does (tests/support/libraries.py says more); default: those that are there"""
+or 4.1=PREFIX, an Open MPI in PREFIX that is to answer as 4.1 does (tests/support/libraries.py says more);
+default: those that are there"""
 
 OPTIONS = {
     "--lines": {"default": "", "metavar": "'NAME...'", "help": LINES},
