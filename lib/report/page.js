@@ -256,9 +256,10 @@ function makeGrid(open) {
     pen.globalAlpha = 1;
     pen.strokeStyle = colour("ink");
     pen.lineWidth = 2;
+    const frame = Math.max(cell - gap - 2, 9), inset = (cell - gap - frame) / 2; // seen among many thousands, too
     shown.forEach((process, index) => {
       if (suspects.has(process))
-        pen.strokeRect(index % across * cell + 1, Math.floor(index / across) * cell + 1, cell - gap - 2, cell - gap - 2);
+        pen.strokeRect(index % across * cell + inset, Math.floor(index / across) * cell + inset, frame, frame);
     });
     pen.strokeStyle = colour("link");
     pen.lineWidth = 3;
@@ -363,21 +364,22 @@ function makeRankTable() {
 
 function makeMatrix() {
   const { bins, per, cells } = data.matrix;
-  const size = Math.max(6, Math.min(14, Math.floor(400 / bins)));
-  const svg = make("svg", { width: bins * size + 60, height: bins * size + 34, viewBox: `0 0 ${bins * size + 60} ${bins * size + 34}`, role: "img",
+  const size = Math.max(6, Math.min(24, Math.floor(400 / bins)));
+  const letterCount = Math.max(...[...Array(bins).keys()].map(bin => rankName(bin * per).length));
+  const left = 14 + 8 * letterCount, width = bins * size + left + 8 * letterCount;
+  const svg = make("svg", { width, height: bins * size + 34, viewBox: `0 0 ${width} ${bins * size + 34}`, role: "img",
     "aria-label": "Messages from each rank (down) to each rank (across)", class: "matrix" });
   const most = Math.max(1, ...cells.map(cell => cell[2] + cell[3] + cell[4]));
   const name = bin => per === 1 ? rankName(bin) : rankName(bin * per) + "-" + rankName(Math.min(processes, (bin + 1) * per) - 1);
-  svg.append(make("rect", { class: "floor", x: 50, y: 20, width: bins * size, height: bins * size }));
-  const every = Math.max(1, Math.ceil(30 / size));
-  for (let bin = 0; bin < bins; bin += every) {
-    svg.append(make("text", { x: 46, y: 20 + bin * size + Math.min(size, 12), class: "end" }, rankName(bin * per)));
-    svg.append(make("text", { x: 50 + bin * size, y: 14 }, rankName(bin * per)));
-  }
+  svg.append(make("rect", { class: "floor", x: left, y: 20, width: bins * size, height: bins * size }));
+  for (let bin = 0; bin < bins; bin += Math.ceil(16 / size))
+    svg.append(make("text", { x: left - 4, y: 20 + bin * size + Math.min(size - 2, 12), class: "end" }, rankName(bin * per)));
+  for (let bin = 0; bin < bins; bin += Math.ceil((10 + 8 * letterCount) / size))
+    svg.append(make("text", { x: left + bin * size, y: 14 }, rankName(bin * per)));
   for (const [from, to, sends, receives, unexpected] of cells) {
     const kind = unexpected ? "unexpected" : sends ? "sends" : "receives";
     const words = [sends && sends + " pending sends", receives && receives + " receives waiting", unexpected && unexpected + " unexpected"].filter(Boolean).join(", ");
-    svg.append(make("rect", { class: "cell " + kind, x: 50 + to * size, y: 20 + from * size, width: size - 1, height: size - 1,
+    svg.append(make("rect", { class: "cell " + kind, x: left + to * size, y: 20 + from * size, width: size - 1, height: size - 1,
       "fill-opacity": 0.35 + 0.65 * (sends + receives + unexpected) / most },
       make("title", {}, "from " + name(from) + " to " + name(to) + ": " + words)));
   }
