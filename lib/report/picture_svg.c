@@ -22,6 +22,7 @@ struct drawing {
     const struct mpiq_page *page;
     const struct mpiq_wait_picture *picture;
     struct mpiq_buffer *out;
+    struct mpiq_buffer labels; /* stand on top of all */
     struct mpiq_layout layout;
     bool other_comm; /* not all is on MPI_COMM_WORLD: the edges say where */
 };
@@ -138,10 +139,10 @@ static void put_label(struct drawing *d, struct mpiq_point at, const struct mpiq
         }
         if (text.length == 0)
             continue;
-        mpiq_buffer_printf(d->out, "<text class=\"label\" x=\"%ld\" y=\"%ld\">", lround(at.x),
+        mpiq_buffer_printf(&d->labels, "<text class=\"label\" x=\"%ld\" y=\"%ld\">", lround(at.x),
                            lround(at.y + line * 14));
-        mpiq_put_escaped(d->out, MPIQ_ESCAPE_HTML, mpiq_buffer_text(&text));
-        mpiq_buffer_string(d->out, "</text>\n");
+        mpiq_put_escaped(&d->labels, MPIQ_ESCAPE_HTML, mpiq_buffer_text(&text));
+        mpiq_buffer_string(&d->labels, "</text>\n");
     }
 }
 
@@ -265,7 +266,7 @@ static void measure(struct drawing *d)
 void mpiq_put_picture_svg(const struct mpiq_page *page, struct mpiq_buffer *buffer,
                           const struct mpiq_wait_picture *picture)
 {
-    struct drawing d = {.page = page, .picture = picture, .out = buffer};
+    struct drawing d = {.page = page, .picture = picture, .out = buffer, .labels = mpiq_buffer_part(buffer)};
     if (picture->edge_count == 0)
         return;
     measure(&d);
@@ -290,10 +291,13 @@ void mpiq_put_picture_svg(const struct mpiq_page *page, struct mpiq_buffer *buff
             lround(2 * frame->half_width), lround(2 * frame->half_height));
         break;
     }
-    for (size_t i = 0; i < picture->node_count; i++)
-        put_node(&d, i);
+    /* Lines end beneath the boxes, and no line crosses out a label. */
     for (size_t i = 0; i < picture->edge_count; i++)
         put_edge(&d, &picture->edges[i]);
+    for (size_t i = 0; i < picture->node_count; i++)
+        put_node(&d, i);
+    mpiq_buffer_string(buffer, mpiq_buffer_text(&d.labels));
+    mpiq_buffer_deinit(&d.labels);
     mpiq_buffer_string(buffer, "</svg></div>\n");
     if (!d.other_comm)
         mpiq_buffer_string(buffer, "<p class=\"small\">All of this is on MPI_COMM_WORLD.</p>\n");
