@@ -186,16 +186,16 @@ void answer_add(const struct mpiq_job_state *job, struct mpiq_buffer *ret)
 
 char *answer_json(const struct mpiq_job_state *job)
 {
-    char *json = answer_in(job, MPIQ_FORMAT_JSON);
+    char *json = answer_in(job, MPIQ_VIEW_REPORT, MPIQ_FORMAT_JSON);
     for (char *at = json; *at; at++)
         *at = *at == '\n' ? ' ' : *at;
     return json;
 }
 
-char *answer_in(const struct mpiq_job_state *job, enum mpiq_format format)
+char *answer_in(const struct mpiq_job_state *job, enum mpiq_view view, enum mpiq_format format)
 {
     struct answered answered = diagnose(job);
-    char *text = render(&answered, MPIQ_VIEW_REPORT, format, NULL);
+    char *text = render(&answered, view, format, NULL);
     mpiq_diagnosis_destroy(answered.diagnosis);
     return text;
 }

@@ -16,7 +16,7 @@ void answer_add(const struct mpiq_job_state *job, struct mpiq_buffer *ret);
 char *answer_json(const struct mpiq_job_state *job);
 
 /* The report in that format; the caller frees it. */
-char *answer_in(const struct mpiq_job_state *job, enum mpiq_format format);
+char *answer_in(const struct mpiq_job_state *job, enum mpiq_view view, enum mpiq_format format);
 
 /* "Open MPI 4.1.4"; "". */
 const char *answer_library(const struct mpiq_job_state *job);

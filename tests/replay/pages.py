@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""pages.py REPLAY RECORDED [LINE...]: text, JSON and page of every recorded case show the same facts.
+"""pages.py REPLAY RECORDED [LINE...]: text, JSON, page and the screen of mpiq watch show the same facts of every recorded case.
 
 The page has every line of the text report; what it knows of each rank is what JSON says; every wait is an edge of its
-picture, and the red ranks are those of the causes' circles, or wait for each other in one.
+picture, and the red ranks are those of the causes' circles, or wait for each other in one.  The screen has the verdict, and of
+each rank the state and the call that JSON has.
 """
 import html
 import json
@@ -57,6 +58,34 @@ class Page:
                                   else other in to):
                 return True
         return False
+
+
+def table(lines, title):
+    """The rows below a title, as {heading: cell}."""
+    start = lines.index(title) + 1
+    heads = [(match.start(), match[0]) for match in re.finditer(r"\S+(?: \S+)*", lines[start])]
+    for line in lines[start + 1:]:
+        if not line.strip():
+            return
+        ends = [at for at, _ in heads[1:]] + [len(line)]
+        yield {head: line[at:end].strip() for (at, head), end in zip(heads, ends)}
+
+
+def screen_misfits(screen, text, report):
+    lines = screen.splitlines()
+    if lines[0] != text.splitlines()[0]:
+        yield f"the screen's verdict is {lines[0]!r}"
+    of_rank = {}
+    for row in table(lines, "Who waits for whom") if "Who waits for whom" in lines else []:
+        for rank in ranks_of(row["RANKS"]) if re.fullmatch(r"[w0-9:,-]+", row["RANKS"]) else ():
+            of_rank.setdefault(rank, []).append(row)
+    for rank in report["ranks"]:
+        wanted = "stuck" if rank["stuck"] else rank["state"]
+        rows = of_rank.get(name(rank), [])
+        if [row.get("STATE") for row in rows] != [wanted]:
+            yield f"rank {name(rank)} is {wanted}, on the screen {[row.get('STATE') for row in rows]}"
+        elif rows[0].get("CALL", "").split(" ")[0] != rank.get("call", ""):
+            yield f"rank {name(rank)} is in {rank.get('call')}, on the screen in {rows[0].get('CALL')}"
 
 
 def name(rank):
@@ -122,7 +151,8 @@ def main():
                 report = json.loads(path.with_suffix(".json").read_text())
                 cases, edges, red = cases + 1, edges + len(page.edges), red + len(page.red)
                 for check in (rank_misfits(report, page), wait_misfits(report, page), circle_misfits(report, page),
-                              text_misfits(path.with_suffix(".txt").read_text(), page)):
+                              text_misfits(path.with_suffix(".txt").read_text(), page),
+                              screen_misfits(path.with_suffix(".screen").read_text(), path.with_suffix(".txt").read_text(), report)):
                     wrong += [f"{line} {path.stem}: {misfit}" for misfit in check]
     print(*wrong[:40], f"{cases} pages compared, {edges} edges, {red} red ranks, {len(wrong)} misfits", sep="\n")
     return 1 if wrong or not (cases and edges and red) else 0

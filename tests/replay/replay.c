@@ -6,7 +6,8 @@
  *   replay RECORDED ANSWERS          compares; says which cases differ, on which libraries, and where
  *   replay --write RECORDED ANSWERS  writes what is answered now
  *   replay --json RECORDED [LINE]    prints "LINE CASE DATE COMMIT JSON" for each
- *   replay --pages RECORDED LINE DIRECTORY   writes DIRECTORY/CASE.html, .txt and .json for each
+ *   replay --pages RECORDED LINE DIRECTORY   writes DIRECTORY/CASE.html, .txt, .json and .screen (of mpiq
+ * watch) for each
  *
  * RECORDED has LINE/FAMILY.zst, ANSWERS FAMILY.txt: for each case the answers, each with the libraries that
  * have it.
@@ -345,12 +346,12 @@ static void print_json(const char *recorded, const char *only)
     free_names(&lines);
 }
 
-static void write_page(const char *directory, const struct recording *one, enum mpiq_format format,
-                       const char *suffix)
+static void write_page(const char *directory, const struct recording *one, enum mpiq_view view,
+                       enum mpiq_format format, const char *suffix)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.%s", directory, one->name, suffix);
-    char *text _cleanup_free_ = answer_in(one->job, format);
+    char *text _cleanup_free_ = answer_in(one->job, view, format);
     write_text(path, text);
 }
 
@@ -362,9 +363,10 @@ static void write_pages(const char *recorded, const char *line, const char *dire
     for (size_t j = 0; j < families.count; j++) {
         struct recordings recordings = read_pack(recorded, line, families.items[j]);
         for (size_t k = 0; k < recordings.count; k++) {
-            write_page(directory, &recordings.items[k], MPIQ_FORMAT_HTML, "html");
-            write_page(directory, &recordings.items[k], MPIQ_FORMAT_TEXT, "txt");
-            write_page(directory, &recordings.items[k], MPIQ_FORMAT_JSON, "json");
+            write_page(directory, &recordings.items[k], MPIQ_VIEW_REPORT, MPIQ_FORMAT_HTML, "html");
+            write_page(directory, &recordings.items[k], MPIQ_VIEW_REPORT, MPIQ_FORMAT_TEXT, "txt");
+            write_page(directory, &recordings.items[k], MPIQ_VIEW_REPORT, MPIQ_FORMAT_JSON, "json");
+            write_page(directory, &recordings.items[k], MPIQ_VIEW_SCREEN, MPIQ_FORMAT_TEXT, "screen");
         }
         recordings_deinit(&recordings);
     }
