@@ -122,7 +122,7 @@ static struct mpiq_error *choose_ours(struct mpiq_target *target, const struct m
 }
 
 /* Whether the preloaded recorder has seen MPI begin; beside a patched library, whether it was asked for more
-   than that one keeps. */
+   than that one keeps, or holds threads before their calls. */
 static bool is_recorded(struct mpiq_target *target, bool patched, struct mpiq_error **trouble)
 {
     struct mpiq_record_root root;
@@ -132,7 +132,7 @@ static bool is_recorded(struct mpiq_target *target, bool patched, struct mpiq_er
         error = mpiq_target_read(target, address, sizeof root, &root);
     if (!error)
         return memcmp(root.magic, MPIQ_RECORD_MAGIC, sizeof root.magic) == 0 &&
-               (!patched || root.flags & (MPIQ_RECORD_STRICT | MPIQ_RECORD_CHECK));
+               (!patched || root.step || root.flags & (MPIQ_RECORD_STRICT | MPIQ_RECORD_CHECK));
     if (error->code == MPIQ_ERROR_NOT_FOUND)
         mpiq_error_destroy(error);
     else

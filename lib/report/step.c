@@ -333,8 +333,14 @@ static void put_summary(struct mpiq_buffer *out, const struct mpiq_step_view *vi
         mpiq_buffer_string(out, "no rank has come to MPI_Init yet\n");
         return;
     }
-    mpiq_put_count(out, view->count, "rank");
-    if (view->world_size > view->count)
+    bool threads = false;
+    for (size_t i = 0; i < view->count; i++)
+        threads = threads || view->rows[i].thread > 0;
+    if (threads)
+        mpiq_buffer_printf(out, "%zu ranks and threads", view->count);
+    else
+        mpiq_put_count(out, view->count, "rank");
+    if (!threads && view->world_size > view->count)
         mpiq_buffer_printf(out, " of %" PRIu32 " (those on other hosts are not held)", view->world_size);
     mpiq_buffer_printf(out, ": %zu held before a call, %zu in a call\n", held, inside);
 }

@@ -2,6 +2,7 @@
 """mpiq run --step: the example's ring stepped by keys; whoever looks meanwhile says that ranks are held."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import uuid
@@ -14,7 +15,8 @@ from support.conditions import wait_until
 from support.harmless import kill_marked
 from support.terminal import Terminal
 
-RING = pathlib.Path(__file__).resolve().parents[2] / "examples" / "ring.c"
+HERE = pathlib.Path(__file__).resolve().parent
+RING = HERE.parents[1] / "examples" / "ring.c"
 RANKS = 3
 RIGHT = "rank 0 has 0, all have 3\n" # after three turns
 
@@ -33,17 +35,26 @@ def ring(library, programs):
 
 
 @pytest.fixture
+def stepped(library, programs):
+    program = programs / f"stepped-{library}"
+    if not program.exists():
+        subprocess.run([f"mpicc.{library}", "-g", "-O1", "-o", program, HERE / "stepped.c", "-pthread"], check=True)
+    return program
+
+
+@pytest.fixture
 def step(library, ring, mpiq, tmp_path, monkeypatch):
-    """step(WORDS...): a terminal in which the ring is stepped, with a mark in its environment."""
+    """step(WORDS...): a terminal in which the ring (or program=[...] on two ranks) is stepped, with a mark in its
+    environment."""
     mark = f"mpiq-{uuid.uuid4().hex}"
     monkeypatch.setenv("MPIQ_TEST_JOB", mark)
     for name, value in jobs.AS_ROOT.items():
         monkeypatch.setenv(name, value)
     several = ["--oversubscribe"] if library == "openmpi" else []
-    command = " ".join([f"mpirun.{library}", *several, "-n", str(RANKS), str(ring), "3"])
     terminals = []
 
-    def start(*words, redirected=False):
+    def start(*words, redirected=False, program=None):
+        command = " ".join([f"mpirun.{library}", *several, "-n", *map(str, [2, *program] if program else [RANKS, ring, 3])])
         program = ["sh", "-c", f"exec {command} >out"] if redirected else command.split()
         terminals.append(Terminal([mpiq.path, "run", "--step", *words, "--", *program], tmp_path, columns=130))
         terminals[-1].mark = mark
@@ -66,7 +77,7 @@ def wait_for_rows(terminal, *texts):
     def are_there():
         screen = terminal.screen()
         found = rows(screen)
-        return len(found) == RANKS and all(text in found[rank] for rank, text in enumerate(texts)) and screen
+        return len(found) == len(texts) and all(text in found[rank] for rank, text in enumerate(texts)) and screen
 
     return wait_until(are_there, terminal.screen, every=0.1)
 
@@ -196,6 +207,67 @@ def test_other_views(step, mpiq, tmp_path):
     terminal.type("q")
     terminal.wait_for("status 0")
     assert (tmp_path / "out").read_text() == RIGHT
+
+
+def test_poll(step, stepped):
+    """A loop of MPI_Test is left by one key."""
+    terminal = step(program=[stepped, "poll"])
+    wait_for_rows(terminal, "MPI_Irecv from 1 tag 3", "MPI_Send to 0 tag 3")
+    terminal.type("s")
+    wait_for_rows(terminal, "MPI_Test for MPI_Irecv from 1 tag 3 on MPI_COMM_WORLD  ", "held")
+    terminal.type("s")
+    wait_for_rows(terminal, "MPI_Test for MPI_Irecv from 1 tag 3 on MPI_COMM_WORLD, 2 times", "held")
+    terminal.type("o")
+    wait_until(lambda: " held " not in rows(terminal.screen()).get(0, " held "), terminal.screen)
+    terminal.type("Down", "s")
+    wait_for_rows(terminal, "MPI_Finalize", "MPI_Finalize")
+    terminal.type("q")
+    assert "polled for 41" in terminal.wait_for("status 0")
+
+
+def test_jump(step, stepped):
+    """Out of a hold: the call is never made, and the rank is held before its next one."""
+    terminal = step(program=[stepped, "jump"])
+    wait_for_rows(terminal, "held    [0]..>1   MPI_Ssend", "held")
+    pids = [pid for pid in jobs.marked_processes(terminal.mark) if pathlib.Path(f"/proc/{pid}/exe").resolve().name.startswith("stepped-")]
+    for pid in pids:
+        if "jump" in pathlib.Path(f"/proc/{pid}/cmdline").read_text() and "SigCgt" in pathlib.Path(f"/proc/{pid}/status").read_text():
+            caught = int(re.search(r"SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1], 16)
+            if caught >> (signal.SIGUSR1 - 1) & 1:
+                os.kill(pid, signal.SIGUSR1)
+    wait_for_rows(terminal, "MPI_Send to 1 tag 6", "MPI_Recv from 0 tag 6")
+    terminal.type("q")
+    assert "jumped to 42" in terminal.wait_for("status 0")
+
+
+def test_threads(step, stepped):
+    """Each thread of a rank has a row."""
+    terminal = step(program=[stepped, "threads"])
+    terminal.wait_for("4 ranks and threads: 4 held before a call")
+    assert re.search(r"0/\d+  held .* MPI_Send to 1 tag 2[03]", terminal.screen())
+    wait_until(lambda: "status " in terminal.screen() or terminal.type("a"), terminal.screen, every=0.2)
+    assert "threads have 43" in terminal.wait_for("status 0")
+
+
+def test_types(step, stepped):
+    """The first elements of what a call sends, by their type."""
+    terminal = step(program=[stepped, "types"])
+    for call, data in [("MPI_Sendrecv_replace to 1 tag 1 and from MPI_PROC_NULL tag 1", "12 MPI_DOUBLE: 0 0.5 1 1.5 2 2.5 3 3.5 ..."),
+                       ("to 1 tag 2 and from MPI_PROC_NULL any tag", "4 MPI_FLOAT: 1.5 -2 0.25 3"),
+                       ("to 1 tag 3", "17 MPI_CHAR: \"hello, .[31mranks\""),
+                       ("to 1 tag 4", "3 MPI_BYTE: 0 127 255"),
+                       ("to 1 tag 5", "1 MPI_LONG_LONG_INT: -5000000000"),
+                       ("to 1 tag 6", "(8 bytes)"),
+                       ("MPI_Bcast root 0", "4 MPI_FLOAT: 1.5 -2 0.25 3"),
+                       ("MPI_Allreduce MPI_MAX", "MPI_IN_PLACE"),
+                       ("MPI_Type_free", "held")]:
+        wait_for_rows(terminal, call, "")
+        screen = terminal.wait_for(data)
+        assert "?" not in "".join(line for line in screen.splitlines() if "data:" in line), screen
+        terminal.type("a")
+    wait_for_rows(terminal, "MPI_Finalize", "MPI_Finalize")
+    terminal.type("a")
+    assert "types have -5000000000" in terminal.wait_for("status 0")
 
 
 def test_refused(mpiq):
