@@ -283,12 +283,16 @@ static bool lies_unreceived(const struct mpiq_finder *finder, const struct mpiq_
            miss->differs != MPIQ_MISS_DESTINATION;
 }
 
-/* Whether they are two ranks that wait for each other. */
+/* Whether they are two ranks that wait for each other: one after the other round a communicator, or by name.
+ */
 static bool is_mutual(const struct mpiq_finder *finder, const struct mpiq_evidence *evidence,
                       const struct mpiq_wait_part *part)
 {
+    const struct mpiq_relation *relation = &evidence->relation;
     if (evidence->ranks.size != 2 || part->any)
         return false;
+    if (relation->wraps && relation->size == 2 && llabs(relation->offset) == 1)
+        return true;
     const struct mpiq_rank_range *last = &evidence->ranks.ranges[evidence->ranks.count - 1];
     uint32_t other = mpiq_job_process(finder->job, last->world, last->last);
     const struct mpiq_waits_for *back = finder->diagnosis->ranks[other].waits_for;

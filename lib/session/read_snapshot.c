@@ -2,55 +2,32 @@
 #include "session/read_snapshot.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "session/reader_process.h"
+#include "session/reader_lines.h"
 #include "state/state_lines.h"
 
 static const int64_t longest_ns = (int64_t)120 * 1000 * 1000 * 1000;
 
-/* Of all states of a file; a reader that was taken over might send without end. */
-#define MOST_TEXT ((uint64_t)8 << 30)
 /* A longer one is not asked for ahead: the reader would hold both. */
 enum { AHEAD_MOST = 1 << 17 };
 
-/* The answer to that request. */
-static struct mpiq_error *take_lines(struct mpiq_reader_process *process, uint64_t request,
-                                     struct mpiq_state_lines *lines, const char *path,
-                                     mpiq_snapshot_callback *callback, void *context)
+/* What is done with the lines of an answer. */
+struct taking {
+    struct mpiq_state_lines lines;
+    const char *name;
+    mpiq_snapshot_callback *callback;
+    void *context;
+};
+
+static struct mpiq_error *take_line(void *context, const char *line)
 {
-    int64_t end = mpiq_monotonic_ns() + longest_ns;
-    uint64_t text = 0;
-    while (mpiq_monotonic_ns() < end && text < MOST_TEXT) {
-        struct mpiq_reader_answer answer = {0};
-        bool there = false;
-        struct mpiq_error *error = mpiq_reader_process_next(process, &answer, &there);
-        if (!error && there && answer.crash)
-            error = mpiq_error_create(MPIQ_ERROR_CORRUPT, "the process that read %s crashed (signal %d)",
-                                      path, answer.crash);
-        if (!error && there)
-            error = answer.error;
-        if (!error && there && answer.number != request)
-            error = mpiq_error_create(MPIQ_ERROR_CORRUPT, "the process that reads %s sent a malformed reply",
-                                      path);
-        if (!error && there && answer.line) {
-            size_t length = strlen(answer.text);
-            text += length;
-            error = mpiq_error_prefix(mpiq_state_lines_take(lines, answer.text, length, callback, context),
-                                      "the snapshot %s", path);
-        } else if (!error && there) {
-            return NULL;
-        }
-        if (error)
-            return error;
-        struct pollfd ready = {.fd = process->socket, .events = POLLIN};
-        if (!there)
-            poll(&ready, 1, 100);
-    }
-    return mpiq_error_create(MPIQ_ERROR_TIMEOUT, "reading %s timed out", path);
+    struct taking *taking = context;
+    return mpiq_error_prefix(
+        mpiq_state_lines_take(&taking->lines, line, strlen(line), taking->callback, taking->context),
+        "the snapshot %s", taking->name);
 }
 
 /* The one there is, if it is the same owner's. */
@@ -77,10 +54,10 @@ static struct mpiq_error *take_answer(struct mpiq_snapshot_reader *reader, struc
                                       uint64_t request, const char *name, mpiq_snapshot_callback *callback,
                                       void *context)
 {
-    struct mpiq_state_lines lines = {0};
+    struct taking taking = {.name = name, .callback = callback, .context = context};
     if (!error)
-        error = take_lines(&reader->process, request, &lines, name, callback, context);
-    mpiq_state_lines_deinit(&lines);
+        error = mpiq_take_reader_lines(&reader->process, request, name, longest_ns, take_line, &taking);
+    mpiq_state_lines_deinit(&taking.lines);
     if (error)
         drop_reader(reader);
     return error;

@@ -227,7 +227,7 @@ struct mpiq_evidence {
     bool finalizes;                   /* they are in MPI_Finalize */
     const char *note; /* the remark, in lib/words' words: "an unreceived message from rank 0 has tag 41 (4
                          bytes)"; NULL */
-    /* Private to lib/job: the first of them, and what its peers have in common. */
+    /* The first of them, and what its peers have in common. */
     uint32_t process;
     uint32_t thread;
     uint32_t operation;
@@ -308,18 +308,18 @@ struct mpiq_finding {
     uint8_t weight;                /* the order of findings: private to lib/job */
     uint32_t root;                 /* where those it is about are led to in the end: private to lib/job */
     uint32_t own_root;             /* where the first of them is led to by itself: private to lib/job */
-    uint64_t circles;              /* of that kind, of a WAIT_CYCLE: private to lib/job */
-    uint64_t alike_misses;         /* ranks with a near miss like the first one: private to lib/job */
-    struct mpiq_relation relation; /* of those who wait and their peers: private to lib/job */
-    uint8_t through;               /* collectives on a circle: 0, 1, 2 for more: private to lib/job */
+    uint64_t circles;              /* of that kind, of a WAIT_CYCLE */
+    uint64_t alike_misses;         /* ranks with a near miss like the first one */
+    struct mpiq_relation relation; /* of those who wait and their peers */
+    uint8_t through;               /* collectives on a circle: 0, 1, 2 for more */
     bool astray;                   /* their message lies where it is not wanted: private to lib/job */
-    bool swapped;                  /* two tags, each in the other one's place: private to lib/job */
+    bool swapped;                  /* two tags, each in the other one's place */
     bool parted;                   /* the missing took another path: private to lib/job */
     bool outside;                  /* those in the call wait for others' bug: private to lib/job */
-    bool requests;                 /* they wait for a request of the call: private to lib/job */
-    bool may_have_left;            /* those not in may have been in it: private to lib/job */
-    bool elsewhere;                /* those not in are in other calls, uncounted: private to lib/job */
-    uint32_t communicators;        /* further ones with the same bug: private to lib/job */
+    bool requests;                 /* they wait for a request of the call */
+    bool may_have_left;            /* those not in may have been in it */
+    bool elsewhere;                /* those not in are in other calls, uncounted */
+    uint32_t communicators;        /* further ones with the same bug */
     uint32_t comm;                 /* in communicators; MPIQ_NONE: not of one */
     const char *collective;        /* "MPI_Bcast"; NULL */
     int64_t number;                /* running number of the call; 0: not known, or none */

@@ -7,7 +7,17 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "words/nouns.h"
+#include "words/put.h"
 #include "words/quantities.h"
+
+const char *mpiq_words_taken(struct mpiq_arena *arena, struct mpiq_buffer *text)
+{
+    const char *ret = text->failed ? NULL : mpiq_arena_string(arena, mpiq_buffer_text(text));
+    mpiq_buffer_deinit(text);
+    if (!ret)
+        mpiq_memory_miss();
+    return mpiq_words_or(ret);
+}
 
 const char *mpiq_words_duration(struct mpiq_arena *arena, double seconds)
 {
@@ -21,25 +31,14 @@ const char *mpiq_words_place(struct mpiq_arena *arena, const struct mpiq_job_sta
     return mpiq_words_or(mpiq_arena_string(arena, text));
 }
 
-const char *mpiq_words_list(struct mpiq_arena *arena, const struct mpiq_rank_set *set)
-{
-    enum { MOST_ITEMS = 6 };
-    char *text _cleanup_free_ = mpiq_memory_checked(mpiq_rank_set_text(set, MOST_ITEMS));
-    return mpiq_words_or(mpiq_arena_string(arena, text));
-}
-
 const char *mpiq_words_ranks(struct mpiq_arena *arena, const struct mpiq_rank_set *set)
 {
     enum { MOST_ITEMS = 4 };
-    if (set->size == 2 && set->ranges[0].world == 0 && set->ranges[set->count - 1].world == 0)
-        return WORDS(arena, "ranks %" PRIu32 " and %" PRIu32, set->ranges[0].first,
-                     set->ranges[set->count - 1].last);
-    if (!mpiq_rank_set_fits(set, MOST_ITEMS))
+    struct mpiq_buffer text = {0};
+    if (set->size != 2 && !mpiq_rank_set_fits(set, MOST_ITEMS))
         return WORDS(arena, "%" PRIu64 " ranks", set->size);
-    char *text _cleanup_free_ = mpiq_memory_checked(mpiq_rank_set_text(set, 0));
-    if (!text)
-        return "…";
-    return WORDS(arena, "%s %s", set->size == 1 ? "rank" : "ranks", text);
+    mpiq_put_ranks_named(&text, &(struct mpiq_ranks){set->ranges, set->count, set->size});
+    return mpiq_words_taken(arena, &text);
 }
 
 const char *mpiq_words_rank(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process)
@@ -54,9 +53,9 @@ const char *mpiq_words_rank(struct mpiq_arena *arena, const struct mpiq_job_stat
 
 const char *mpiq_words_on(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t comm)
 {
-    if (comm == MPIQ_NONE || (job->communicators[comm].flags & MPIQ_COMM_WORLD && comm == 0))
-        return "";
-    return WORDS(arena, " on %s", mpiq_words_communicator(arena, job, comm));
+    struct mpiq_buffer text = {0};
+    mpiq_put_on(job, &text, comm);
+    return mpiq_words_taken(arena, &text);
 }
 
 const char *mpiq_words_communicator(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t comm)
@@ -79,9 +78,9 @@ const char *mpiq_words_window(struct mpiq_arena *arena, const struct mpiq_job_st
 const char *mpiq_words_call(struct mpiq_arena *arena, const struct mpiq_job_state *job,
                             const char *collective, int64_t number, uint32_t comm)
 {
-    const char *name = collective ? collective : "a collective";
-    const char *on = mpiq_words_on(arena, job, comm);
-    return number > 0 ? WORDS(arena, "%s #%" PRId64 "%s", name, number, on) : WORDS(arena, "%s%s", name, on);
+    struct mpiq_buffer text = {0};
+    mpiq_put_numbered(job, &text, collective ? collective : "a collective", number, comm);
+    return mpiq_words_taken(arena, &text);
 }
 
 const char *mpiq_words_tag(struct mpiq_arena *arena, const struct mpiq_job_operation *op)

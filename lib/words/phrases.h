@@ -7,6 +7,7 @@
 #ifndef MPIQ_WORDS_PHRASES_H
 #define MPIQ_WORDS_PHRASES_H
 
+#include "base/buffer.h"
 #include "state/arena.h"
 #include "state/job_state.h"
 
@@ -20,6 +21,9 @@ static inline const char *mpiq_words_or(const char *text)
     return text ? text : "…";
 }
 
+/* What was put into a buffer, which it frees. */
+const char *mpiq_words_taken(struct mpiq_arena *arena, struct mpiq_buffer *text);
+
 /* "3 h 12 m", "5 m 10 s", "48 s"; "" if it is not known (negative). */
 const char *mpiq_words_duration(struct mpiq_arena *arena, double seconds);
 
@@ -28,8 +32,6 @@ const char *mpiq_words_place(struct mpiq_arena *arena, const struct mpiq_job_sta
 
 /* "rank 5", "ranks 0 and 2", "ranks 0-15,18"; "63 ranks" where naming them takes more than a few ranges. */
 const char *mpiq_words_ranks(struct mpiq_arena *arena, const struct mpiq_rank_set *set);
-/* "5", "0-4" as in a list. */
-const char *mpiq_words_list(struct mpiq_arena *arena, const struct mpiq_rank_set *set);
 /* "rank 5", "rank 5 of world 1". */
 const char *mpiq_words_rank(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process);
 
@@ -42,7 +44,7 @@ const char *mpiq_words_window(struct mpiq_arena *arena, const struct mpiq_job_st
 /* " on COMMUNICATOR", "" for the first world's or for none. */
 const char *mpiq_words_on(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t comm);
 
-/* "MPI_Bcast #6 on rows", without the number where it is not known. */
+/* "MPI_Bcast (collective 6 on rows)", without the number where it is not known. */
 const char *mpiq_words_call(struct mpiq_arena *arena, const struct mpiq_job_state *job,
                             const char *collective, int64_t number, uint32_t comm);
 

@@ -48,6 +48,14 @@ void mpiq_put_communicator(const struct mpiq_job_state *job, struct mpiq_buffer 
         mpiq_buffer_fail(buffer);
 }
 
+void mpiq_put_on(const struct mpiq_job_state *job, struct mpiq_buffer *buffer, uint32_t comm)
+{
+    if (comm == MPIQ_NONE || (comm == 0 && job->communicators[comm].flags & MPIQ_COMM_WORLD))
+        return;
+    mpiq_buffer_string(buffer, " on ");
+    mpiq_put_communicator(job, buffer, comm);
+}
+
 void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds)
 {
     char text[MPIQ_DURATION_ROOM];
@@ -77,6 +85,24 @@ void mpiq_put_who(struct mpiq_buffer *buffer, const struct mpiq_rank_set *set, u
 {
     mpiq_buffer_string(buffer, set->size == 1 ? "rank " : "ranks ");
     mpiq_put_ranks(buffer, set, most);
+}
+
+void mpiq_put_size(struct mpiq_buffer *buffer, int64_t bytes)
+{
+    mpiq_buffer_string(buffer, mpiq_size_text(bytes, (char[MPIQ_SIZE_ROOM]){0}));
+}
+
+void mpiq_put_ranks_named(struct mpiq_buffer *buffer, const struct mpiq_ranks *ranks)
+{
+    enum { MOST_AWAITED = 6 };
+    struct mpiq_rank_set set = mpiq_borrowed_set(ranks);
+    const struct mpiq_rank_range *range = ranks->ranges;
+    if (set.size == 2 && range[0].world == 0 && range[set.count - 1].world == 0) {
+        mpiq_buffer_printf(buffer, "ranks %" PRIu32 " and %" PRIu32, range[0].first,
+                           range[set.count - 1].last);
+        return;
+    }
+    mpiq_put_who(buffer, &set, MOST_AWAITED);
 }
 
 void mpiq_put_process(const struct mpiq_job_state *job, struct mpiq_buffer *buffer, uint32_t process)
@@ -148,6 +174,21 @@ void mpiq_put_context(struct mpiq_buffer *buffer, const struct mpiq_job_communic
     mpiq_buffer_unsigned(buffer, comm->context[1]);
 }
 
+void mpiq_put_numbered(const struct mpiq_job_state *job, struct mpiq_buffer *buffer, const char *call,
+                       int64_t number, uint32_t comm)
+{
+    const char *communicator = mpiq_job_communicator_name(job, comm);
+    bool world = !*communicator || strcmp(communicator, "MPI_COMM_WORLD") == 0;
+    mpiq_buffer_string(buffer, call);
+    if (number > 0)
+        mpiq_buffer_printf(buffer, " (collective %" PRId64, number);
+    if (!world) {
+        mpiq_buffer_string(buffer, " on ");
+        mpiq_put_communicator(job, buffer, comm);
+    }
+    mpiq_buffer_string(buffer, number > 0 ? ")" : "");
+}
+
 void mpiq_put_call(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
                    const struct mpiq_rank_diagnosis *rank)
 {
@@ -155,16 +196,7 @@ void mpiq_put_call(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
         mpiq_buffer_string(buffer, rank->library_call);
         return;
     }
-    const char *communicator = mpiq_job_communicator_name(job, rank->comm);
-    bool world = !*communicator || strcmp(communicator, "MPI_COMM_WORLD") == 0;
-    mpiq_buffer_string(buffer, rank->call);
-    if (rank->number > 0)
-        mpiq_buffer_printf(buffer, " (collective %" PRId64, rank->number);
-    if (!world) {
-        mpiq_buffer_string(buffer, " on ");
-        mpiq_put_communicator(job, buffer, rank->comm);
-    }
-    mpiq_buffer_string(buffer, rank->number > 0 ? ")" : "");
+    mpiq_put_numbered(job, buffer, rank->call, rank->number, rank->comm);
     if (rank->library_call)
         mpiq_buffer_printf(buffer, " in %s", rank->library_call);
 }

@@ -18,6 +18,8 @@ void mpiq_put_sentence(struct mpiq_buffer *buffer, const char *text);
 void mpiq_put_full_stop(struct mpiq_buffer *buffer);
 /* A communicator's name in a sentence: in quotes if the user chose it.  Nothing for MPIQ_NONE. */
 void mpiq_put_communicator(const struct mpiq_job_state *job, struct mpiq_buffer *buffer, uint32_t comm);
+/* " on COMMUNICATOR"; nothing for the first world's, which goes without saying, or for none. */
+void mpiq_put_on(const struct mpiq_job_state *job, struct mpiq_buffer *buffer, uint32_t comm);
 /* "3 h 12 m"; nothing for less than 0: not known. */
 void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds);
 /* "last MPI call MPI_Send, 3.2 s ago", of ranks outside MPI; nothing where it is not known. */
@@ -26,13 +28,21 @@ void mpiq_put_last_call(struct mpiq_buffer *buffer, const struct mpiq_last_call 
 void mpiq_put_ranks(struct mpiq_buffer *buffer, const struct mpiq_rank_set *set, uint32_t most);
 /* "rank 1", "ranks 0-3". */
 void mpiq_put_who(struct mpiq_buffer *buffer, const struct mpiq_rank_set *set, uint32_t most);
+/* "rank 3", "ranks 0 and 2", "ranks 0-4,7". */
+void mpiq_put_ranks_named(struct mpiq_buffer *buffer, const struct mpiq_ranks *ranks);
+/* "4 bytes", "1 MiB"; nothing for less than 0: not known. */
+void mpiq_put_size(struct mpiq_buffer *buffer, int64_t bytes);
 /* "3", of another world "w1:3". */
 void mpiq_put_process(const struct mpiq_job_state *job, struct mpiq_buffer *buffer, uint32_t process);
 /* "solver.c:88 step", "step in a.out": what is known; file is cut to its last component. */
 void mpiq_put_place(struct mpiq_buffer *buffer, const char *file, int32_t line, const char *function,
                     const char *object);
 void mpiq_put_site(const struct mpiq_job_state *job, struct mpiq_buffer *buffer, uint32_t site);
-/* "MPI_Bcast (collective 6 on rows)": the call that a rank is in; MPI_COMM_WORLD goes without saying. */
+/* "MPI_Bcast (collective 6 on rows)": a call and its running number (0: none, or not known); MPI_COMM_WORLD
+   goes without saying. */
+void mpiq_put_numbered(const struct mpiq_job_state *job, struct mpiq_buffer *buffer, const char *call,
+                       int64_t number, uint32_t comm);
+/* The same of the call that a rank is in. */
 void mpiq_put_call(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
                    const struct mpiq_rank_diagnosis *rank);
 /* "1 rank", "3 ranks": noun is the singular of one that takes an s. */

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
 #include "words/quantities.h"
 #include "words/say_private.h"
 #include "words/wait_text.h"
@@ -11,10 +10,9 @@
 const char *mpiq_say_wait(struct mpiq_speaker *s, const struct mpiq_waits_for *wait, const char *call,
                           uint32_t process)
 {
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text = {0};
     mpiq_put_wait(s->job, &text, wait, call, process, MPIQ_WAIT_EXACT);
-    s->failed = s->failed || text.failed;
-    return mpiq_words_or(mpiq_arena_string(s->arena, mpiq_buffer_text(&text)));
+    return mpiq_words_taken(s->arena, &text);
 }
 
 const char *mpiq_say_wait_for(struct mpiq_speaker *s, const struct mpiq_waits_for *wait, const char *call,

@@ -82,8 +82,8 @@ static const char *sentence(struct mpiq_speaker *s, const struct mpiq_finding *f
     return "";
 }
 
-/* Whether a finding tells of a wait, and so may follow from another one. */
-static bool is_of_waits(const struct mpiq_finding *finding)
+/* Whether of a consequence it is enough to say who waits where. */
+static bool is_told_as_wait(const struct mpiq_finding *finding)
 {
     switch (finding->kind) {
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE:
@@ -155,7 +155,8 @@ struct mpiq_error *mpiq_write_sentences(const struct mpiq_job_state *job, struct
                                                       finding->values[j].type);
         for (size_t j = 0; j < finding->evidence_count; j++)
             finding->evidence[j].note = mpiq_say_remark(&s, finding, &finding->evidence[j]);
-        const char *text = !cause && is_of_waits(finding) ? consequence(&s, finding) : sentence(&s, finding);
+        const char *text =
+            !cause && is_told_as_wait(finding) ? consequence(&s, finding) : sentence(&s, finding);
         finding->text = cause && finding->proven ? capital(s.arena, text) : text;
     }
     diagnosis->text = mpiq_say_verdict(&s);

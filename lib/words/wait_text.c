@@ -21,24 +21,6 @@ struct teller {
     enum mpiq_wait_form form;
 };
 
-void mpiq_put_size(struct mpiq_buffer *buffer, int64_t bytes)
-{
-    mpiq_buffer_string(buffer, mpiq_size_text(bytes, (char[MPIQ_SIZE_ROOM]){0}));
-}
-
-void mpiq_put_ranks_named(struct mpiq_buffer *buffer, const struct mpiq_ranks *ranks)
-{
-    enum { MOST_AWAITED = 6 };
-    struct mpiq_rank_set set = mpiq_borrowed_set(ranks); /* only read */
-    const struct mpiq_rank_range *range = ranks->ranges;
-    if (set.size == 2 && range[0].world == 0 && range[set.count - 1].world == 0) {
-        mpiq_buffer_printf(buffer, "ranks %" PRIu32 " and %" PRIu32, range[0].first,
-                           range[set.count - 1].last);
-        return;
-    }
-    mpiq_put_who(buffer, &set, MOST_AWAITED);
-}
-
 /* How far the peer is from the rank that waits, around the end of the world where that is nearer. */
 static bool distance_to(const struct teller *t, uint32_t peer, int64_t *ret)
 {
@@ -82,16 +64,6 @@ static void put_peer(const struct teller *t, const struct mpiq_wait_part *part)
     } else {
         mpiq_buffer_string(t->out, "another rank");
     }
-}
-
-/* MPI_COMM_WORLD goes without saying. */
-static void put_communicator(const struct teller *t, uint32_t comm)
-{
-    const char *name = mpiq_job_communicator_name(t->job, comm);
-    if (!*name || (comm == 0 && t->job->communicators[comm].flags & MPIQ_COMM_WORLD))
-        return;
-    mpiq_buffer_string(t->out, " on ");
-    mpiq_put_communicator(t->job, t->out, comm);
 }
 
 static void put_tag(const struct teller *t, const struct mpiq_wait_part *part)
@@ -141,7 +113,7 @@ static void put_receive(const struct teller *t, const struct mpiq_wait_part *par
         mpiq_buffer_string(t->out, " from ");
         put_peer(t, part);
     }
-    put_communicator(t, part->comm);
+    mpiq_put_on(t->job, t->out, part->comm);
 }
 
 static void put_send(const struct teller *t, const struct mpiq_wait_part *part)
@@ -158,7 +130,7 @@ static void put_send(const struct teller *t, const struct mpiq_wait_part *part)
         put_tag(t, part);
         mpiq_buffer_string(t->out, " to ");
         put_peer(t, part);
-        put_communicator(t, part->comm);
+        mpiq_put_on(t->job, t->out, part->comm);
         return;
     }
     put_peer(t, part);
@@ -170,7 +142,7 @@ static void put_send(const struct teller *t, const struct mpiq_wait_part *part)
         mpiq_put_size(t->out, part->bytes);
         mpiq_buffer_char(t->out, ')');
     }
-    put_communicator(t, part->comm);
+    mpiq_put_on(t->job, t->out, part->comm);
 }
 
 /* "100 MPI_DOUBLE, MPI_SUM": what else the caller's code says. */
@@ -203,7 +175,7 @@ static void put_given_message(const struct teller *t, const struct mpiq_wait_par
                                given->peer_unknown ? "a rank that is not known" : "another rank each");
     }
     if (part->comm != MPIQ_NONE)
-        put_communicator(t, part->comm);
+        mpiq_put_on(t->job, t->out, part->comm);
     else if (given->comm && strcmp(given->comm, "MPI_COMM_WORLD") != 0)
         mpiq_buffer_printf(t->out, " on %s", given->comm);
     else if (given->other_comm)
@@ -241,7 +213,7 @@ static void put_collective(const struct teller *t, const struct mpiq_wait_part *
         mpiq_buffer_string(t->out, "the other members");
     if (request) {
         mpiq_buffer_printf(t->out, "%s%s", part->ranks.size > 0 ? " to start " : "", part->collective);
-        put_communicator(t, part->comm);
+        mpiq_put_on(t->job, t->out, part->comm);
         mpiq_buffer_string(t->out, part->ranks.size > 0 ? "" : " to complete");
     } else if (part->ranks.size > 0) {
         mpiq_buffer_printf(t->out, " to enter %s",
@@ -496,11 +468,8 @@ static void put_collective_detail(const struct teller *t, const struct mpiq_evid
 /* Whether they are two ranks that wait for each other. */
 static bool is_pair(const struct mpiq_evidence *evidence)
 {
-    const struct mpiq_waits_for *wait = evidence->wait;
-    const struct mpiq_rank_set awaited = mpiq_borrowed_set(&wait->ranks);
-    const struct mpiq_wait_part *part = &wait->parts[0];
-    bool round = part->relative && part->wraps && (part->offset == 1 || part->offset == -1);
-    return evidence->ranks.size == 2 && (round || mpiq_rank_set_equal(&evidence->ranks, &awaited));
+    const struct mpiq_rank_set awaited = mpiq_borrowed_set(&evidence->wait->ranks);
+    return evidence->ranks.size == 2 && mpiq_rank_set_equal(&evidence->ranks, &awaited);
 }
 
 /* "each to the next rank (4 to 0), tag 3, 1 MiB": of ranks that do the same relative to themselves. */
@@ -516,7 +485,8 @@ static void put_relative_detail(const struct teller *t, const struct mpiq_eviden
         mpiq_buffer_string(t->out, part->offset == 1 ? "the next rank" : "the previous rank");
     else
         put_offset(t->out, part->offset);
-    if (part->wraps && !is_pair(evidence) && ranks->count == 1 && (part->offset == 1 || part->offset == -1)) {
+    bool all = ranks->count == 1 && ranks->size == (uint64_t)evidence->relation.size;
+    if (part->wraps && !is_pair(evidence) && all && (part->offset == 1 || part->offset == -1)) {
         uint32_t edge = part->offset == 1 ? ranks->ranges[0].last : ranks->ranges[0].first;
         uint32_t other = part->offset == 1 ? ranks->ranges[0].first : ranks->ranges[0].last;
         mpiq_buffer_printf(t->out, " (%" PRIu32 " %s %" PRIu32 ")", edge, towards, other);
@@ -527,7 +497,7 @@ static void put_relative_detail(const struct teller *t, const struct mpiq_eviden
         mpiq_buffer_string(t->out, ", ");
         mpiq_put_size(t->out, part->bytes);
     }
-    put_communicator(t, part->comm);
+    mpiq_put_on(t->job, t->out, part->comm);
     put_started(t, evidence, ", started at ");
 }
 
@@ -550,7 +520,7 @@ static bool put_posted_detail(const struct teller *t, const struct mpiq_evidence
     }
     mpiq_buffer_string(t->out, " to ");
     put_peer(t, part);
-    put_communicator(t, part->comm);
+    mpiq_put_on(t->job, t->out, part->comm);
     return true;
 }
 

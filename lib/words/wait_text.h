@@ -28,10 +28,4 @@ void mpiq_put_part_label(struct mpiq_buffer *buffer, const struct mpiq_wait_part
 void mpiq_put_evidence_detail(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
                               const struct mpiq_evidence *evidence);
 
-/* "rank 3", "ranks 0 and 2", "ranks 0-4,7". */
-void mpiq_put_ranks_named(struct mpiq_buffer *buffer, const struct mpiq_ranks *ranks);
-
-/* "4 bytes", "1 MiB"; nothing for less than 0: not known. */
-void mpiq_put_size(struct mpiq_buffer *buffer, int64_t bytes);
-
 #endif

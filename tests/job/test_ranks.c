@@ -670,7 +670,7 @@ static void test_file_lock(void)
     job_expect(&job,
                "deadlock: none of the 3 ranks can continue\n"
                "file_lock ranks 1-2 missing 0 suspects 0: Rank 0 holds the lock on run.log and has been in "
-               "MPI_Barrier #1 at solver.c:20 for 1 m 0 s; ranks 1 and 2 wait for that lock\n");
+               "MPI_Barrier (collective 1) at solver.c:20 for 1 m 0 s; ranks 1 and 2 wait for that lock\n");
 
     job_init(&job, 3); /* its holder goes on */
     job_state(&job, 0, 'S');

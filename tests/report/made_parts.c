@@ -266,6 +266,8 @@ struct mpiq_evidence *evidence(struct made_job *made, struct mpiq_finding *findi
     line->since = first->since;
     line->started = started_site(made, line->ranks.ranges[0].first);
     line->wait = wait;
+    if (wait && wait->part_count > 0 && wait->parts[0].wraps) /* round all of them */
+        line->relation.size = (int64_t)line->ranks.size;
     line->note = note;
     for (uint32_t process = 0; process < made->diagnosis->rank_count; process++) {
         if (mpiq_rank_set_contains(&line->ranks, 0, process))
