@@ -475,6 +475,8 @@ void after_mprobe(struct call *call, int result)
         return;
     struct message data = data_of(call, 0, -1); /* only MPI_Mrecv has the datatype; it is not used */
     received(call->comm, call->entry->peer, call->entry->tag, call->status, &data);
+    call->entry->peer = peer_of(status_source(call->status));
+    call->entry->tag = status_tag(call->status);
     arena_lock();
     unsigned slot = (unsigned)(mpiq_record_mix(handle) % MESSAGES);
     messages[slot].handle = handle;

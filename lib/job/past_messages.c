@@ -7,6 +7,9 @@
 #include "base/cleanup.h"
 #include "job/in_transit.h"
 
+/* By so much the times of two processes of one host may differ: each begins its own clock. */
+enum { CLOCKS_NS = 50 * 1000 * 1000 };
+
 /* One end of a message. */
 struct end {
     uint32_t comm, sender, receiver; /* the latter two are processes */
@@ -50,18 +53,14 @@ static const char *const sends[] = {"MPI_Send",
                                     "MPI_Isendrecv",
                                     "MPI_Isendrecv_replace",
                                     NULL};
-static const char *const receives[] = {"MPI_Recv", "MPI_Irecv", NULL};
+/* A message that was matched by MPI_Mprobe is taken then; MPI_Mrecv only fetches it. */
+static const char *const receives[] = {"MPI_Recv", "MPI_Irecv", "MPI_Mprobe", NULL};
+/* Receives that have taken their message once they have returned, and none before. */
+static const char *const takes[] = {"MPI_Recv", "MPI_Mprobe", NULL};
 /* Behind which sends and receives stand that are not in the history. */
 static const char *const hide_both[] = {"MPI_Start", "MPI_Startall", "MPI_Cancel", NULL};
-static const char *const hide_receives[] = {"MPI_Sendrecv",
-                                            "MPI_Sendrecv_replace",
-                                            "MPI_Isendrecv",
-                                            "MPI_Isendrecv_replace",
-                                            "MPI_Mprobe",
-                                            "MPI_Improbe",
-                                            "MPI_Mrecv",
-                                            "MPI_Imrecv",
-                                            NULL};
+static const char *const hide_receives[] = {"MPI_Sendrecv",          "MPI_Sendrecv_replace", "MPI_Isendrecv",
+                                            "MPI_Isendrecv_replace", "MPI_Improbe",          NULL};
 
 static const char *name_of(const struct work *work, const struct mpiq_job_past_call *call)
 {
@@ -90,8 +89,8 @@ static struct countable judge(const struct work *work, const struct mpiq_job_ran
         if (call->begin_ns <= 0 || (tid && call->tid != tid))
             return (struct countable){false, false};
         tid = call->tid;
-        /* MPI_Recv that waits has taken nothing; whom MPI_Irecv has taken from is not noted. */
-        bool waits = call->end_ns == 0 && strncmp(name, "MPI_Recv", strlen("MPI_Recv")) == 0;
+        /* Who waits in MPI_Recv has taken nothing; whom MPI_Irecv has taken from is not noted. */
+        bool waits = call->end_ns == 0 && is_one_of(name, takes);
         if (receiving && !waits && (call->any_source || call->any_tag))
             good.receives = false;
     }
@@ -108,7 +107,7 @@ static void add_ends(struct work *work, const struct mpiq_job_rank *rank)
         if (call->comm == MPIQ_NONE || call->peer == MPIQ_NONE || call->proc_null || call->tag < 0 ||
             !(receiving ? good.receives : good.sends && is_one_of(name, sends)))
             continue;
-        bool blocking = strncmp(name, "MPI_Recv", strlen("MPI_Recv")) == 0;
+        bool blocking = is_one_of(name, takes);
         if (receiving && blocking && call->end_ns == 0)
             continue;
         work->ends[work->count++] = (struct end){
@@ -194,12 +193,12 @@ static struct open find_open(const struct mpiq_job_state *job, const struct end 
         open.sent += operation->queue == MPIQ_QUEUE_UNEXPECTED;
         open.posted += posted;
     }
-    /* A thread that waits in MPI_Recv has posted one of them, which is none of the ends. */
+    /* A thread that waits in a receive has posted one of them, which is none of the ends. */
     const struct mpiq_job_past_call *last =
         receiver->past_count > 0 ? &job->past_calls[receiver->first_past + receiver->past_count - 1] : NULL;
     const char *name = last ? mpiq_job_string(job, last->call) : NULL;
-    if (open.posted > 0 && name && last->end_ns == 0 && strncmp(name, "MPI_Recv", strlen("MPI_Recv")) == 0 &&
-        last->peer == one->sender && last->tag == one->tag && last->comm == one->comm)
+    if (open.posted > 0 && name && last->end_ns == 0 && is_one_of(name, takes) && last->peer == one->sender &&
+        last->tag == one->tag && last->comm == one->comm)
         open.posted--;
     return open;
 }
@@ -218,8 +217,8 @@ static bool may_be(const struct work *work, const struct end *send, const struct
 {
     const struct mpiq_job_past_call *from = &work->job->past_calls[send->call];
     const struct mpiq_job_past_call *to = &work->job->past_calls[receive->call];
-    bool blocking = strncmp(name_of(work, to), "MPI_Recv", strlen("MPI_Recv")) == 0;
-    if (blocking && on_one_host(work->job, send) && to->end_ns < from->begin_ns)
+    bool blocking = is_one_of(name_of(work, to), takes);
+    if (blocking && on_one_host(work->job, send) && to->end_ns + CLOCKS_NS < from->begin_ns)
         return false;
     if (from->bytes < 0 || to->bytes < 0)
         return true;

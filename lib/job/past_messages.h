@@ -6,7 +6,7 @@
  * are received in the order in which they were sent, and receives take them in the order in which they were
  * posted: so the two histories are counted off against each other, from their beginnings where both are
  * whole, else from their ends, where it is known how many messages nobody has received.  Ends that cannot be
- * counted (persistent requests, MPI_Mprobe, the receiving half of MPI_Sendrecv, a receive from any rank that
+ * counted (persistent requests, MPI_Improbe, the receiving half of MPI_Sendrecv, a receive from any rank that
  * is still open, several threads) are left alone: a pair is right, or is not there.
  */
 #ifndef MPIQ_PAST_MESSAGES_H

@@ -133,15 +133,8 @@ static void put_heading(struct mpiq_page *page, const struct mpiq_history *histo
     mpiq_print_heading(page, mpiq_buffer_text(&text));
 }
 
-/* "Rank 3's". */
-static void put_name(struct mpiq_page *page, struct mpiq_buffer *name, uint32_t process)
-{
-    mpiq_buffer_string(name, "Rank ");
-    mpiq_put_process(page->job, name, process);
-    mpiq_buffer_string(name, "'s");
-}
-
-static void show_process(struct mpiq_page *page, uint32_t process)
+/* False: nothing is known of it. */
+static bool show_process(struct mpiq_page *page, uint32_t process)
 {
     static const struct mpiq_column headings[COLUMN_COUNT] = {
         [AGO] = {.heading = "AGO", .number = true},
@@ -156,21 +149,12 @@ static void show_process(struct mpiq_page *page, uint32_t process)
         [MESSAGE] = {.heading = "MESSAGE"},
     };
     struct mpiq_history history _cleanup_(mpiq_history_deinit) = {0};
-    struct mpiq_buffer name _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
         mpiq_columns_create(page, headings, COLUMN_COUNT);
 
     page->out.failed |= !mpiq_history_collect(page, process, &history);
-    if (history.count == 0) {
-        mpiq_print_gap(page);
-        if (page->options->history->size == 1)
-            mpiq_buffer_string(&name, "Its");
-        else
-            put_name(page, &name, process);
-        mpiq_print(page, 0, "%s last calls are not known: start the job with `mpiq run`, which records them.",
-                   mpiq_buffer_text(&name));
-        return;
-    }
+    if (history.count == 0)
+        return false;
     put_heading(page, &history, process);
     for (size_t first = 0; first < history.count;) {
         struct loop loop = find_loop(&history, first);
@@ -184,12 +168,28 @@ static void show_process(struct mpiq_page *page, uint32_t process)
     mpiq_columns_print(table, 2, true);
     if (history.dropped > 0)
         mpiq_print(page, 2, "%" PRIu64 " older calls were left out for lack of room.", history.dropped);
+    return true;
+}
+
+static void put_unknown(struct mpiq_page *page, const struct mpiq_rank_set *ranks)
+{
+    struct mpiq_buffer who _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+    mpiq_put_who(&who, ranks, MPIQ_MOST_RANGES);
+    mpiq_print_gap(page);
+    mpiq_print(page, 0,
+               "The last calls of %s are not known: start the job with `mpiq run`, which records them.",
+               mpiq_buffer_text(&who));
 }
 
 void mpiq_show_history(struct mpiq_page *page)
 {
+    struct mpiq_rank_set unknown _cleanup_(mpiq_rank_set_deinit) = {0};
     for (uint32_t process = 0; process < page->job->process_count; process++) {
-        if (mpiq_history_wanted(page, process))
-            show_process(page, process);
+        if (!mpiq_history_wanted(page, process) || show_process(page, process))
+            continue;
+        struct mpiq_world_rank name = mpiq_job_world_rank(page->job, process);
+        page->out.failed |= !mpiq_rank_set_add(&unknown, name.world, name.rank);
     }
+    if (unknown.size > 0)
+        put_unknown(page, &unknown);
 }

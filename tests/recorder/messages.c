@@ -18,6 +18,11 @@ static void round_of(int number, int other)
         MPI_Irecv(&got, 1, MPI_INT, other, 3, MPI_COMM_WORLD, &requests[0]);  /* even receive */
         MPI_Isend(&sent, 1, MPI_INT, other, 3, MPI_COMM_WORLD, &requests[1]); /* even send */
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    } else if (number % 4 == 1) {
+        MPI_Message message;
+        MPI_Send(&sent, 1, MPI_INT, other, 3, MPI_COMM_WORLD);                      /* odd send */
+        MPI_Mprobe(MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE); /* odd receive */
+        MPI_Mrecv(&got, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
     } else {
         MPI_Isend(&sent, 1, MPI_INT, other, 3, MPI_COMM_WORLD, &requests[0]);             /* odd send */
         MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* odd receive */
