@@ -96,7 +96,9 @@ static void link_proven(struct mpiq_finder *finder, struct ends *ends)
     }
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         struct mpiq_finding *finding = &diagnosis->findings[i];
-        if (finding->root != MPIQ_NONE && best[finding->root] != i)
+        bool own = finding->kind == MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH &&
+                   finding->weight == MPIQ_WEIGHT_HELD_UP;
+        if (finding->root != MPIQ_NONE && best[finding->root] != i && !own)
             finding->consequence_of = best[finding->root];
     }
 }

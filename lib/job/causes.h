@@ -24,7 +24,9 @@ void mpiq_finish_findings(struct mpiq_finder *finder);
 
 /* The rest is private to causes*.c. */
 
-/* How near to the bug a finding is, of those of one family: 0 is the cause itself. */
+/* How near to the bug a finding is, of those of one family: 0 is the cause itself.  MPIQ_WEIGHT_HELD_UP: of
+   arguments that do not fit in a call that a message holds up; both are causes. */
+enum { MPIQ_WEIGHT_HELD_UP = 9 };
 uint8_t mpiq_finding_weight(const struct mpiq_finder *finder, const struct mpiq_finding *finding);
 /* Whether a finding tells of a wait, and so may follow from another one. */
 bool mpiq_is_of_waits(const struct mpiq_finding *finding);

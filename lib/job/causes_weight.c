@@ -73,6 +73,38 @@ static bool is_pile_of_any(const struct mpiq_finder *finder, const struct mpiq_f
     return false;
 }
 
+/* Whether all ranks of a finding have yet to come to the call that another one is about. */
+static bool is_behind(const struct mpiq_finder *finder, const struct mpiq_finding *finding,
+                      const struct mpiq_finding *call)
+{
+    const struct mpiq_job_state *job = finder->job;
+    for (uint32_t i = 0; i < finding->ranks.count; i++) {
+        const struct mpiq_rank_range *range = &finding->ranks.ranges[i];
+        for (uint32_t rank = range->first; rank <= range->last; rank++) {
+            const struct mpiq_job_rank *row =
+                mpiq_job_rank_of(job, mpiq_job_process(job, range->world, rank));
+            const struct mpiq_job_member *member =
+                row ? mpiq_job_member_of(job, (uint32_t)(row - job->ranks), call->comm) : NULL;
+            if (!member || member->ordered < 0 || member->ordered >= call->number)
+                return false;
+        }
+    }
+    return finding->ranks.size > 0;
+}
+
+/* Whether a call with arguments that do not fit is held up by a message that members wait for who have yet to
+   come to it: that is a bug of its own, and the one that hangs. */
+static bool is_held_up(const struct mpiq_finder *finder, const struct mpiq_finding *call)
+{
+    for (size_t i = 0; call->comm != MPIQ_NONE && i < finder->diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &finder->diagnosis->findings[i];
+        if (finding->proven && finding->root == call->root && is_message(finding) &&
+            is_behind(finder, finding, call))
+            return true;
+    }
+    return false;
+}
+
 uint8_t mpiq_finding_weight(const struct mpiq_finder *finder, const struct mpiq_finding *finding)
 {
     switch (finding->kind) {
@@ -80,7 +112,7 @@ uint8_t mpiq_finding_weight(const struct mpiq_finder *finder, const struct mpiq_
     case MPIQ_FINDING_COLLECTIVE_MISMATCH:
         return 0;
     case MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH:
-        return 1;
+        return is_held_up(finder, finding) ? MPIQ_WEIGHT_HELD_UP : 1;
     case MPIQ_FINDING_RANK_GONE:
     case MPIQ_FINDING_RANK_STOPPED:
         return 2;

@@ -300,6 +300,34 @@ static bool is_mutual(const struct mpiq_finder *finder, const struct mpiq_eviden
            back->parts[0].peer == evidence->process;
 }
 
+static bool same_ranks(const struct mpiq_ranks *a, const struct mpiq_ranks *b)
+{
+    if (a->count != b->count || a->size != b->size)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (a->ranges[i].world != b->ranges[i].world || a->ranges[i].first != b->ranges[i].first ||
+            a->ranges[i].last != b->ranges[i].last)
+            return false;
+    }
+    return true;
+}
+
+/* Whether all ranks of a class that wait at a window wait for the same ranks. */
+static bool wait_for_same(const struct mpiq_finder *finder, const struct mpiq_evidence *evidence,
+                          const struct mpiq_waits_for *first)
+{
+    for (uint32_t i = 0; i < evidence->ranks.count; i++) {
+        const struct mpiq_rank_range *range = &evidence->ranks.ranges[i];
+        for (uint32_t rank = range->first; rank <= range->last; rank++) {
+            uint32_t process = mpiq_job_process(finder->job, range->world, rank);
+            const struct mpiq_waits_for *own = finder->diagnosis->ranks[process].waits_for;
+            if (own && !same_ranks(&own->ranks, &first->ranks))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* What all ranks of a class wait for: the first one's wait, made general. */
 static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
 {
@@ -313,7 +341,9 @@ static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
     bool message =
         part->kind == MPIQ_PART_RECEIVE || part->kind == MPIQ_PART_SEND || part->kind == MPIQ_PART_PROBE;
     const struct mpiq_relation *relation = &evidence->relation;
-    if (evidence->ranks.size < 2 || !message || relation->same_peer)
+    bool window =
+        part->kind == MPIQ_PART_WINDOW && evidence->ranks.size > 1 && !wait_for_same(finder, evidence, first);
+    if (evidence->ranks.size < 2 || (!window && (!message || relation->same_peer)))
         return;
     if (part->internal) { /* inside one collective each waits for another one, which says nothing of them all
                            */

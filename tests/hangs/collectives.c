@@ -407,3 +407,11 @@ CASE(bcast_of_pairs_skipped)
     else
         HANG(MPI_Bcast(large, LARGE, MPI_INT, 0, WORLD));
 }
+
+/* Two bugs: nobody receives rank 0's message, and rank 1 reduces by another operation. The message hangs. */
+CASE(send_before_a_wrong_op)
+{
+    if (rank == 0)
+        HANG(MPI_Ssend(small, 1, MPI_INT, 1, 21, WORLD));
+    HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, rank == 1 ? MPI_MAX : MPI_SUM, WORLD));
+}

@@ -346,3 +346,16 @@ CASE(fence_or_barrier)
         HANG(MPI_Barrier(WORLD));
     HANG(MPI_Win_fence(0, window));
 }
+
+/* Of the group, not of all ranks, one does not come. */
+CASE(comm_create_group_of_some_skipped)
+{
+    MPI_Group group;
+    MPI_Comm made;
+
+    MPI_Group_excl(world_group(), 1, (int[]){size - 1}, &group);
+    if (rank == 1 || rank == size - 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    else
+        HANG(MPI_Comm_create_group(WORLD, group, 7, &made));
+}
