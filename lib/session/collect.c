@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "hosts/collector.h"
 #include "hosts/collector_args.h"
-#include "session/between.h"
+#include "session/poll_measure.h"
 #include "session/reader_pool.h"
 #include "session/sources.h"
 #include "mpiq.h"
@@ -105,13 +105,13 @@ static struct mpiq_error *look(struct mpiq_collector *collector, struct mpiq_rea
     if (!error)
         error = mpiq_collector_wait(collector, &word);
     /* Whoever gave the word has let the time pass that there is to be between the looks. */
-    struct mpiq_between between = {0};
+    struct mpiq_poll_measure between = {0};
     if (!error)
-        error = mpiq_between_pass(sources, 0, true, &between);
+        error = mpiq_poll_measure_pass(sources, 0, true, &between);
     if (!error)
         error = mpiq_reader_pool_look(readers, sources, 2);
-    mpiq_between_note(&between, sources);
-    mpiq_between_deinit(&between);
+    mpiq_poll_measure_note(&between, sources);
+    mpiq_poll_measure_deinit(&between);
     if (error)
         return error;
     struct told told = {word, collector->token};

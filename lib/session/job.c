@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/new_file.h"
 #include "job/diagnose.h"
-#include "session/claims.h"
+#include "session/plausibility.h"
 #include "session/job.h"
 #include "session/one_job.h"
 #include "state/snapshot.h"

@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/debug.h"
-#include "session/claims.h"
+#include "session/plausibility.h"
 #include "session/reader_pool_private.h"
 #include "session/unread.h"
 

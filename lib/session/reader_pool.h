@@ -4,7 +4,7 @@
  *
  * A process that crashes, is late or sends malformed data is replaced; the rank it was reading becomes a
  * rank state that says so, and all others are read.  It leaves to others: what a look means, and whether a
- * rank's claims about others are believed (claims.h).
+ * rank's claims about others are believed (plausibility.h).
  */
 #ifndef MPIQ_LOOK_READER_POOL_H
 #define MPIQ_LOOK_READER_POOL_H

@@ -6,10 +6,10 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/debug.h"
-#include "session/claims.h"
+#include "session/plausibility.h"
 #include "session/reader_pool_private.h"
 #include "session/unread.h"
-#include "session/weigh.h"
+#include "session/state_budget.h"
 
 struct mpiq_error *mpiq_pool_find_reader(struct mpiq_reader_pool *pool, const struct mpiq_owner *owner,
                                          size_t *ret)
@@ -236,8 +236,8 @@ static struct mpiq_error *take_answer(struct mpiq_reader_pool *pool, struct mpiq
     mpiq_rank_state_trim_history(*ret, mpiq_history_share((*ret)->world_size));
     if (pool->look == 2 && source->looks[0]) /* what it did by then stands in this look's, too */
         mpiq_rank_state_trim_history(source->looks[0], 0);
-    error = mpiq_weigh(pool->sources, task->index, pool->look);
-    return error ? error : mpiq_check_claims(source, world_size, ret);
+    error = mpiq_take_state_budget(pool->sources, task->index, pool->look);
+    return error ? error : mpiq_check_plausibility(source, world_size, ret);
 }
 
 static struct mpiq_error *explain_crash(int number)

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "hosts/collectors.h"
 #include "hosts/collector_args.h"
-#include "session/claims.h"
+#include "session/plausibility.h"
 #include "session/read_snapshot.h"
 #include "state/job_state.h"
 

@@ -11,7 +11,7 @@
 #include "base/hash_table.h"
 #include "base/proc.h"
 #include "names/parameters.h"
-#include "session/between.h"
+#include "session/poll_measure.h"
 #include "session/other_hosts.h"
 #include "session/reader_pool.h"
 #include "session/starved.h"
@@ -265,14 +265,14 @@ static struct mpiq_error *read_twice(struct mpiq_session *session)
     if (!error)
         error = look_everywhere(session, 1);
     if (!error && anything_changes(session)) {
-        struct mpiq_between between = {0};
+        struct mpiq_poll_measure between = {0};
         double pause = session->options.pause >= 0 ? session->options.pause : default_pause;
-        error =
-            mpiq_between_pass(&session->sources, pause, mpiq_between_matters(&session->sources), &between);
+        error = mpiq_poll_measure_pass(&session->sources, pause, mpiq_poll_measure_matters(&session->sources),
+                                       &between);
         if (!error)
             error = look_everywhere(session, 2);
-        mpiq_between_note(&between, &session->sources);
-        mpiq_between_deinit(&between);
+        mpiq_poll_measure_note(&between, &session->sources);
+        mpiq_poll_measure_deinit(&between);
     }
     doubt_the_missing(&session->sources);
     return error || !session->remote ? error : mpiq_remote_finish(session->remote);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/claims.h"
+#include "session/plausibility.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,8 +40,8 @@ struct mpiq_error *mpiq_disown_state(struct mpiq_error *reason, struct mpiq_rank
     return mpiq_start_state_over(&(struct mpiq_look_source){.rank = -1}, reason, state);
 }
 
-struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int world_size,
-                                     struct mpiq_rank_state **state)
+struct mpiq_error *mpiq_check_plausibility(const struct mpiq_look_source *source, int world_size,
+                                           struct mpiq_rank_state **state)
 {
     struct mpiq_rank_state *read = *state;
     bool launched = source->rank >= 0 && source->nspace;

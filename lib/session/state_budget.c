@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/weigh.h"
+#include "session/state_budget.h"
 
-#include "session/claims.h"
+#include "session/plausibility.h"
 
 struct heaviest {
     struct mpiq_look_source *source;
@@ -23,7 +23,7 @@ static struct heaviest find_heaviest(const struct mpiq_look_sources *sources, st
     return ret;
 }
 
-struct mpiq_error *mpiq_weigh(struct mpiq_look_sources *sources, size_t index, int look)
+struct mpiq_error *mpiq_take_state_budget(struct mpiq_look_sources *sources, size_t index, int look)
 {
     struct mpiq_rank_state **own = &sources->items[index].looks[look - 1];
     while (!mpiq_budget_take(&sources->budget, (*own)->weight)) {

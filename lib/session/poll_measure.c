@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/between.h"
+#include "session/poll_measure.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -35,7 +35,7 @@ static bool is_in_mpi(const struct mpiq_thread *thread)
 }
 
 /* The threads that were in MPI in the first look. */
-static struct mpiq_error *find_threads(const struct mpiq_look_sources *sources, struct mpiq_between *ret)
+static struct mpiq_error *find_threads(const struct mpiq_look_sources *sources, struct mpiq_poll_measure *ret)
 {
     size_t most = 0;
     for (size_t i = 0; i < sources->count; i++)
@@ -48,21 +48,21 @@ static struct mpiq_error *find_threads(const struct mpiq_look_sources *sources, 
         const struct mpiq_rank_state *state = sources->items[i].looks[0];
         for (size_t k = 0; is_live(&sources->items[i]) && k < state->thread_count; k++) {
             if (is_in_mpi(&state->threads[k]))
-                ret->threads[ret->count++] = (struct mpiq_between_thread){
+                ret->threads[ret->count++] = (struct mpiq_poll_measure_thread){
                     .source = i, .tid = state->threads[k].tid, .least = INT64_MAX};
         }
     }
     return NULL;
 }
 
-static int64_t time_of(const struct mpiq_look_sources *sources, const struct mpiq_between_thread *thread)
+static int64_t time_of(const struct mpiq_look_sources *sources, const struct mpiq_poll_measure_thread *thread)
 {
     uint64_t ns = 0;
     return mpiq_proc_thread_time(sources->items[thread->source].pid, thread->tid, &ns) ? (int64_t)ns : -1;
 }
 
 /* Whether a thread would poll in its wait if it had a processor. */
-static bool starves(const struct mpiq_look_sources *sources, const struct mpiq_between_thread *thread)
+static bool starves(const struct mpiq_look_sources *sources, const struct mpiq_poll_measure_thread *thread)
 {
     struct mpiq_proc_stat stat;
     int64_t now = thread->begin < 0 ? -1 : time_of(sources, thread);
@@ -128,7 +128,7 @@ static bool is_freed_by_some(const struct mpiq_look_sources *sources)
     return false;
 }
 
-bool mpiq_between_matters(const struct mpiq_look_sources *sources)
+bool mpiq_poll_measure_matters(const struct mpiq_look_sources *sources)
 {
     for (size_t i = 0; i < sources->count; i++) {
         const struct mpiq_rank_state *state = sources->items[i].looks[0];
@@ -139,8 +139,8 @@ bool mpiq_between_matters(const struct mpiq_look_sources *sources)
     return is_freed_by_some(sources);
 }
 
-static void pass_half(const struct mpiq_look_sources *sources, struct mpiq_between *between, double seconds,
-                      bool patient)
+static void pass_half(const struct mpiq_look_sources *sources, struct mpiq_poll_measure *between,
+                      double seconds, bool patient)
 {
     for (size_t i = 0; i < between->count; i++)
         between->threads[i].begin = time_of(sources, &between->threads[i]);
@@ -152,15 +152,15 @@ static void pass_half(const struct mpiq_look_sources *sources, struct mpiq_betwe
             sleep_for(glance);
     }
     for (size_t i = 0; i < between->count; i++) {
-        struct mpiq_between_thread *thread = &between->threads[i];
+        struct mpiq_poll_measure_thread *thread = &between->threads[i];
         int64_t end = thread->begin < 0 ? -1 : time_of(sources, thread);
         int64_t got = end < thread->begin || end < 0 ? -1 : end - thread->begin;
         thread->least = got < thread->least ? got : thread->least;
     }
 }
 
-struct mpiq_error *mpiq_between_pass(const struct mpiq_look_sources *sources, double seconds, bool patient,
-                                     struct mpiq_between *ret)
+struct mpiq_error *mpiq_poll_measure_pass(const struct mpiq_look_sources *sources, double seconds,
+                                          bool patient, struct mpiq_poll_measure *ret)
 {
     struct mpiq_error *error = find_threads(sources, ret);
     for (int half = 0; half < 2 && !error; half++)
@@ -168,10 +168,10 @@ struct mpiq_error *mpiq_between_pass(const struct mpiq_look_sources *sources, do
     return error;
 }
 
-void mpiq_between_note(const struct mpiq_between *between, struct mpiq_look_sources *sources)
+void mpiq_poll_measure_note(const struct mpiq_poll_measure *between, struct mpiq_look_sources *sources)
 {
     for (size_t i = 0; i < between->count; i++) {
-        const struct mpiq_between_thread *measured = &between->threads[i];
+        const struct mpiq_poll_measure_thread *measured = &between->threads[i];
         struct mpiq_rank_state *state = sources->items[measured->source].looks[1];
         for (size_t k = 0; state && k < state->thread_count; k++) {
             if (state->threads[k].tid == measured->tid)
@@ -180,8 +180,8 @@ void mpiq_between_note(const struct mpiq_between *between, struct mpiq_look_sour
     }
 }
 
-void mpiq_between_deinit(struct mpiq_between *between)
+void mpiq_poll_measure_deinit(struct mpiq_poll_measure *between)
 {
     free(between->threads);
-    *between = (struct mpiq_between){0};
+    *between = (struct mpiq_poll_measure){0};
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * claims - checks what a rank says about itself against what is known otherwise: from the launcher, and from
- * the limits of a job.
+ * plausibility - checks what a rank says about itself against what is known otherwise: from the launcher, and
+ * from the limits of a job.
  *
  * A rank's word counts only for itself.  Its identity comes from the launcher, from before it ran; the
  * number of ranks is not for it to say.
  */
-#ifndef MPIQ_LOOK_CLAIMS_H
-#define MPIQ_LOOK_CLAIMS_H
+#ifndef MPIQ_PLAUSIBILITY_H
+#define MPIQ_PLAUSIBILITY_H
 
 #include "session/sources.h"
 
@@ -16,8 +16,8 @@
  * another rank than the launcher started there, is replaced by one that says so and holds what the kernel
  * says about the process.  A wrong world size is replaced by the launcher's.  Fails only without memory.
  */
-struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int world_size,
-                                     struct mpiq_rank_state **state);
+struct mpiq_error *mpiq_check_plausibility(const struct mpiq_look_source *source, int world_size,
+                                           struct mpiq_rank_state **state);
 
 /* The same of the number that each rank gives its job: those of the launched world have the one that most of
    them give.  After a look at all of them. */

@@ -2,7 +2,7 @@
 /* weigh: who loses its state when all of them together take too much. */
 #include <string.h>
 
-#include "session/weigh.h"
+#include "session/state_budget.h"
 #include "suite.h"
 
 enum { RANKS = 4 };
@@ -30,7 +30,7 @@ static void give(size_t index, int look, uint64_t weight)
     CU_ASSERT_PTR_NOT_NULL_FATAL(state);
     state->weight = weight;
     items[index].looks[look - 1] = state;
-    CU_ASSERT_PTR_NULL_FATAL(mpiq_weigh(&sources, index, look));
+    CU_ASSERT_PTR_NULL_FATAL(mpiq_take_state_budget(&sources, index, look));
 }
 
 static bool is_lost(size_t index, int look)

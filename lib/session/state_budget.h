@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* weigh - the memory of all states that were read, kept within one budget. */
-#ifndef MPIQ_LOOK_WEIGH_H
-#define MPIQ_LOOK_WEIGH_H
+/* state_budget - the memory of all states that were read, kept within one budget. */
+#ifndef MPIQ_SESSION_STATE_BUDGET_H
+#define MPIQ_SESSION_STATE_BUDGET_H
 
 #include "session/sources.h"
 
@@ -10,6 +10,6 @@
  * there is not enough, the source with the largest state loses it and gets a problem that says so; not the
  * last one, which may be innocent.  Fails only without memory.
  */
-struct mpiq_error *mpiq_weigh(struct mpiq_look_sources *sources, size_t index, int look);
+struct mpiq_error *mpiq_take_state_budget(struct mpiq_look_sources *sources, size_t index, int look);
 
 #endif

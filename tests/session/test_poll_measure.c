@@ -12,7 +12,7 @@
 
 #include "base/proc.h"
 #include "job/diagnose_options.h"
-#include "session/between.h"
+#include "session/poll_measure.h"
 #include "suite.h"
 #include "wait_until.h"
 
@@ -77,14 +77,14 @@ static int64_t measure(enum does does, bool in_mpi, bool patient, double seconds
     pid_t pid = start(does);
     struct mpiq_look_source source = {.pid = pid, .looks = {state_of(pid, in_mpi), state_of(pid, in_mpi)}};
     struct mpiq_look_sources sources = {.items = &source, .count = 1};
-    struct mpiq_between between = {0};
+    struct mpiq_poll_measure between = {0};
     WAIT_UNTIL(is_under_way(pid, does) && (rival == 0 || is_under_way(rival, SPINS)));
     double begin = now();
-    struct mpiq_error *error = mpiq_between_pass(&sources, seconds, patient, &between);
+    struct mpiq_error *error = mpiq_poll_measure_pass(&sources, seconds, patient, &between);
     *took = now() - begin;
     CU_ASSERT_PTR_NULL(error);
-    mpiq_between_note(&between, &sources);
-    mpiq_between_deinit(&between);
+    mpiq_poll_measure_note(&between, &sources);
+    mpiq_poll_measure_deinit(&between);
     int64_t got = source.looks[1]->threads[0].polled_ns;
     for (int i = 0; i < 2; i++)
         mpiq_rank_state_destroy(source.looks[i]);
@@ -167,7 +167,7 @@ static void test_matters(void)
             mpiq_rank_state_add_operation(state)->kind = MPIQ_OPERATION_COLLECTIVE;
         if (comm)
             comm->local.count = how == FREED ? 2 : 1;
-        CU_ASSERT_EQUAL(mpiq_between_matters(&sources), how != NOTHING);
+        CU_ASSERT_EQUAL(mpiq_poll_measure_matters(&sources), how != NOTHING);
         mpiq_rank_state_destroy(state);
     }
 }
@@ -189,11 +189,11 @@ static void test_freed_by_one(void)
         across->local = (struct mpiq_group){.hash = 100 + rank, .count = 1};
         across->remote = (struct mpiq_group){.hash = 101 - rank, .count = 1};
     }
-    CU_ASSERT(!mpiq_between_matters(&sources));
+    CU_ASSERT(!mpiq_poll_measure_matters(&sources));
     struct mpiq_communicator *both = mpiq_rank_state_add_communicator(items[1].looks[0]);
     both->context[0] = 9;
     both->local = (struct mpiq_group){.hash = 201, .count = 2};
-    CU_ASSERT(mpiq_between_matters(&sources));
+    CU_ASSERT(mpiq_poll_measure_matters(&sources));
     for (int rank = 0; rank < 2; rank++)
         mpiq_rank_state_destroy(items[rank].looks[0]);
 }
@@ -204,13 +204,13 @@ static void test_ended(void)
     pid_t pid = start(SLEEPS);
     struct mpiq_look_source source = {.pid = pid, .looks = {state_of(pid, true), state_of(pid, true)}};
     struct mpiq_look_sources sources = {.items = &source, .count = 1};
-    struct mpiq_between between = {0};
+    struct mpiq_poll_measure between = {0};
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    CU_ASSERT_PTR_NULL(mpiq_between_pass(&sources, 0.002, true, &between));
-    mpiq_between_note(&between, &sources);
+    CU_ASSERT_PTR_NULL(mpiq_poll_measure_pass(&sources, 0.002, true, &between));
+    mpiq_poll_measure_note(&between, &sources);
     CU_ASSERT(source.looks[1]->threads[0].polled_ns == -1);
-    mpiq_between_deinit(&between);
+    mpiq_poll_measure_deinit(&between);
     for (int i = 0; i < 2; i++)
         mpiq_rank_state_destroy(source.looks[i]);
 }
