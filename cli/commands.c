@@ -96,10 +96,11 @@ const struct command_row command_rows[] = {
      "watch",
      "",
      TAKES_TARGETS,
-     "what the ranks do, again and again, on the whole screen; a list of snapshots is played back",
+     "what the ranks do, again and again, on the whole screen; snapshots and traces are played back",
      "A cell for each rank, and below them who waits for whom; ? shows the keys.  It never stops a process, "
      "and goes on if a rank or a host "
-     "is lost.",
+     "is lost.  Of a list of snapshots each is a look; a trace is looked at in 60 steps from its start to "
+     "its end, or every --interval SECONDS of it.",
      {{"mpiq watch", "shows your only MPI job on the whole terminal"},
       {"mpiq watch --plain slurm:4711", "prints one line for each look at a Slurm job"}}},
     {COMMAND_SNAPSHOT,

@@ -104,6 +104,9 @@ void mpiq_job_destroy(struct mpiq_job *job);
 
 /* How many ranks it has, read or not. */
 size_t mpiq_job_ranks(const struct mpiq_job *job);
+/* When the last of them was read, in seconds since the epoch; of a trace, the time that was looked at.  0:
+   not known. */
+double mpiq_job_time(const struct mpiq_job *job);
 /* The exit status that goes with the verdict: 0 running or finished, 1 deadlock, 3 unknown, 4 stalled. */
 int mpiq_job_exit_status(const struct mpiq_job *job);
 /* For a job under mpiq run --check: the number of problems its check has found; negative if the job is not
@@ -275,6 +278,8 @@ struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *pat
 
 /* Whether the file is a snapshot, as its first bytes say. */
 bool mpiq_is_snapshot_file(const char *path);
+/* Whether the path is that of an OTF2 trace, by its name. */
+bool mpiq_is_trace_file(const char *path);
 
 /* Writes what was read as an OTF2 archive, directory/traces.otf2: the last calls of all ranks and what they
    wait for.  The directory must not exist. */

@@ -13,6 +13,7 @@
 #include "session/plausibility.h"
 #include "session/job.h"
 #include "session/one_job.h"
+#include "session/read_trace.h"
 #include "state/snapshot.h"
 #include "merge/merge.h"
 #include "words/sentences.h"
@@ -137,6 +138,14 @@ size_t mpiq_job_ranks(const struct mpiq_job *job)
     return job->state->process_count;
 }
 
+double mpiq_job_time(const struct mpiq_job *job)
+{
+    int64_t taken = 0;
+    for (uint32_t i = 0; i < job->state->rank_count; i++)
+        taken = job->state->ranks[i].taken_ns > taken ? job->state->ranks[i].taken_ns : taken;
+    return (double)taken * 1e-9;
+}
+
 const char *mpiq_job_verdict(const struct mpiq_job *job)
 {
     return mpiq_verdict_word(job->diagnosis->verdict);
@@ -210,6 +219,11 @@ struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *pat
         return error;
     }
     return mpiq_snapshot_finish(writer);
+}
+
+bool mpiq_is_trace_file(const char *path)
+{
+    return mpiq_is_trace(path);
 }
 
 bool mpiq_is_snapshot_file(const char *path)
