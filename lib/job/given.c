@@ -185,14 +185,14 @@ static void share_of(const struct mpiq_job_state *job, uint32_t thread, int coll
                      const struct mpiq_job_given **count, const struct mpiq_job_given **type)
 {
     const char *name = mpiq_collective_name(collective);
-    const struct mpiq_job_given *root = find(job, thread, MPIQ_GIVEN_ROOT);
     bool gathers = strcmp(name, "MPI_Gather") == 0;
     bool rooted = gathers || strcmp(name, "MPI_Scatter") == 0;
+    const struct mpiq_job_given *root = rooted ? find(job, thread, MPIQ_GIVEN_ROOT) : NULL;
     *count = find(job, thread, MPIQ_GIVEN_COUNT);
     *type = find(job, thread, MPIQ_GIVEN_DATATYPE);
     if (*count || *type || (rooted && !root))
         return;
-    bool sent = rooted && gathers != (root->value == local_rank);
+    bool sent = root && gathers != (root->value == local_rank);
     *count = find(job, thread, sent ? MPIQ_GIVEN_SENDCOUNT : MPIQ_GIVEN_RECVCOUNT);
     *type = find(job, thread, sent ? MPIQ_GIVEN_SENDTYPE : MPIQ_GIVEN_RECVTYPE);
 }

@@ -403,7 +403,7 @@ static bool is_in_one_call(const struct mpiq_job_state *job, const struct mpiq_j
  */
 
 static uint32_t build_counted_call(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
-                                   const struct mpiq_job_thread *thread)
+                                   const struct mpiq_job_thread *thread, int collective)
 {
     uint32_t edges = 0;
     uint32_t call = call_node(graph, rank, thread);
@@ -411,7 +411,7 @@ static uint32_t build_counted_call(struct mpiq_wait_graph *graph, const struct m
         mpiq_graph_edge(graph, call, MPIQ_NONE);
         edges++;
     }
-    bool tagged = mpiq_collective_is_tagged(mpiq_innermost_wait(graph->job, thread)->collective);
+    bool tagged = mpiq_collective_is_tagged(collective);
     if (is_in_one_call(graph->job, rank) && mpiq_has_polled(graph->job, rank) &&
         (tagged || mpiq_has_background(graph->job, rank))) {
         mpiq_graph_edge(graph, mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, tagged),
@@ -442,7 +442,7 @@ static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_
     uint32_t done = 0;
     graph->several = wait->operation_count > 1;
     if (rank->library_queues && wait->operation_count == 0 && is_collective_wait(wait)) {
-        uint32_t edges = build_counted_call(graph, rank, thread);
+        uint32_t edges = build_counted_call(graph, rank, thread, wait->collective);
         if (edges > 0)
             return edges;
     }
