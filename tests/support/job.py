@@ -234,7 +234,7 @@ class Job:
                 self.process.wait(5)
             except subprocess.TimeoutExpired: # a launcher that does not notice that its ranks are gone
                 self.process.kill()
-                self.process.wait(30)
+                ended(self.process, 30)
         finally:
             running.discard(self)
             os.close(self._fifo)
