@@ -34,18 +34,23 @@ enum mpiq_verdict {
 /* X(identifier, word).  Which fields of a finding are set beside ranks, text, sites, since:
    COLLECTIVE_INCOMPLETE           comm, collective, number, missing, suspects
    COLLECTIVE_LEFT                 comm, collective, number, others (who have left it)
-   COLLECTIVE_MISMATCH             comm, number, calls, suspects
+   COLLECTIVE_MISMATCH             comm, number, calls, suspects; at a job's end sides, fact
    COLLECTIVE_ARGUMENT_MISMATCH    comm, collective, number, field, values, suspects
    WAIT_CYCLE                      steps
    RECEIVE_UNMATCHED, SEND_UNMATCHED   comm, operation, near_misses
-   TRUNCATION                      comm, operation (the receive), other (the message)
+   TRUNCATION                      comm, operation (the receive), other (the message), bytes
    COLLECTIVE_OVERLAP              comm, calls
-   WINDOW_WAIT                     window, comm, missing, suspects
-   POLLING_UNMATCHED               comm, operation, near_misses
+   WINDOW_WAIT                     window, comm, wait, missing, suspects, lock_type, peer_finalizes
+   FILE_LOCK                       file, missing (who has it), suspects
+   POLLING_UNMATCHED               comm, operation, near_misses, peer_polls
    STACKS_DIFFER                   calls, smallest group first
-   REQUEST_LEAK, UNEXPECTED_BACKLOG, MESSAGE_LOST, TYPE_MISMATCH, NOT_FREED    comm where it is one
+   REQUEST_LEAK                    count, comm, operation; at a job's end fact instead
+   UNEXPECTED_BACKLOG              count
+   MESSAGE_LOST                    comm, fact, from, to, count, lost
+   TYPE_MISMATCH                   comm, fact, received_fact, from, to; of a collective as COLLECTIVE_MISMATCH
+   NOT_FREED                       fact, count
    RANK_GONE                       ending, of a job that has ended
-   RANK_STOPPED, RANK_ELSEWHERE    nothing more */
+   RANK_STOPPED, RANK_ELSEWHERE    waiters, thread */
 #define MPIQ_FINDING_KINDS(X)                                       \
     X(COLLECTIVE_INCOMPLETE, "collective_incomplete")               \
     X(COLLECTIVE_LEFT, "collective_left")                           \

@@ -106,8 +106,8 @@ static const char *capital(struct mpiq_arena *arena, const char *text)
                                            : text;
 }
 
-/* "MPI_Bcast #6", "MPI_Recv for tag 99 from rank 63", "fcntl for the lock on shared.log that rank 0 holds".
- */
+/* "MPI_Bcast (collective 6)", "MPI_Recv for tag 99 from rank 63", "fcntl for the lock on run.log that rank 0
+   has". */
 static const char *step_words(struct mpiq_speaker *s, const struct mpiq_step *step)
 {
     const struct mpiq_wait_part *part = step->wait && step->wait->part_count > 0 ? step->wait->parts : NULL;
