@@ -26,6 +26,8 @@ MUTATIONS = [
      "remote == MPIQ_NONE || local < remote ? local : remote;", "local;"),
     ("identity: hidden communicators serve the one the user called on", "lib/merge/finish.c",
      "sorted[i].user = map[user];", "sorted[i].user = i;"),
+    ("causes: a message that holds up a call is a cause beside what the call was given", "lib/job/causes_weight.c",
+     "return is_held_up(finder, finding) ? MPIQ_WEIGHT_HELD_UP : 1;", "return 1;"),
     ("matching: per sender", "lib/job/matching.c",
      "(receive->any || receive->peer == sender)", "true"),
     ("matching: local ranks are ranks of their communicator", "lib/merge/finish.c",

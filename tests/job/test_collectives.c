@@ -70,6 +70,24 @@ static void test_wrong_op(void)
                      "MPI_MAX, ranks 0 and 2 with op MPI_SUM (collective 1 on MPI_COMM_WORLD)\n");
 }
 
+/* Rank 0 has yet to come to the call whose operations differ: what holds it up is the first cause. */
+static void test_wrong_op_held_up(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 1; rank < 3; rank++) {
+        job_collective(&job, rank, WORLD, "MPI_Allreduce", 2, 0);
+        job_arguments(&job, rank, WORLD, -1, rank == 1 ? "MPI_MAX" : "MPI_SUM", 80);
+    }
+    job_called(&job, 0, WORLD, "MPI_Barrier", 1);
+    job_recv(&job, 0, WORLD, 1, 21);
+    job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
+                     "receive_unmatched ranks 0 suspects 1: Rank 1 never sent the message with tag 21 that "
+                     "rank 0 is waiting for\n"
+                     "collective_argument_mismatch ranks 1-2: Rank 2 called MPI_Allreduce with op MPI_SUM, "
+                     "rank 1 with op MPI_MAX (collective 2 on MPI_COMM_WORLD)\n");
+}
+
 static void test_wrong_bytes(void)
 {
     struct job_builder job;
@@ -524,6 +542,7 @@ int main(void)
         {"mismatch", test_mismatch},
         {"wrong root", test_wrong_root},
         {"wrong op", test_wrong_op},
+        {"wrong op held up", test_wrong_op_held_up},
         {"wrong bytes", test_wrong_bytes},
         {"legal bytes", test_legal_bytes},
         {"finalizes early", test_finalizes_early},
