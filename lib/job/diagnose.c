@@ -59,12 +59,12 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
     finder.explanation = &explanation;
     finder.failed = !graph || !mpiq_explain(graph, &explanation);
     void (*const finders[])(struct mpiq_finder *) = {
-        mpiq_note_stack_waits,  mpiq_find_collectives, mpiq_find_messages,   mpiq_find_cycles,
-        mpiq_find_truncations,  mpiq_find_overlaps,    mpiq_find_windows,    mpiq_find_locks,
-        mpiq_find_polling,      mpiq_find_ranks,       mpiq_find_stacks,     mpiq_find_leftovers,
-        mpiq_find_waits,        mpiq_find_causes,      mpiq_finish_evidence, mpiq_finish_findings,
-        mpiq_add_other_threads, describe_ranks,        mpiq_find_verdict,    mpiq_find_assumptions,
-        mpiq_find_notes,        mpiq_find_strangers,
+        mpiq_note_stack_waits,  mpiq_find_collectives, mpiq_find_messages,    mpiq_find_cycles,
+        mpiq_find_truncations,  mpiq_find_overlaps,    mpiq_find_windows,     mpiq_find_locks,
+        mpiq_find_polling,      mpiq_find_ranks,       mpiq_find_stacks,      mpiq_find_leftovers,
+        mpiq_find_waits,        mpiq_find_causes,      mpiq_finish_evidence,  mpiq_finish_findings,
+        mpiq_add_other_threads, describe_ranks,        mpiq_find_verdict,     mpiq_find_assumptions,
+        mpiq_find_notes,        mpiq_find_strangers,   mpiq_find_known_hangs,
     };
     /* Of ranks that are held at their end, nobody asks what they wait for. */
     void (*const at_end[])(struct mpiq_finder *) = {mpiq_find_check, mpiq_find_notes};

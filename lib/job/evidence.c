@@ -110,12 +110,14 @@ void mpiq_relation_add(const struct mpiq_job_state *job, struct mpiq_relation *r
 static void relate_given(struct mpiq_finder *finder, struct mpiq_evidence *evidence, uint32_t process,
                          uint32_t thread)
 {
-    struct mpiq_wait_part parts[MPIQ_GIVEN_PARTS];
-    if (thread == MPIQ_NONE || mpiq_given_parts(finder, thread, parts) == 0)
+    struct mpiq_given_parts given = {.count = 0};
+    if (thread != MPIQ_NONE)
+        mpiq_given_parts(finder, thread, &given);
+    if (given.count == 0)
         return;
     struct mpiq_world_rank own = mpiq_job_world_rank(finder->job, process);
-    uint32_t peer = parts[0].peer;
-    const char *comm = parts[0].given->comm;
+    uint32_t peer = given.parts[0].peer;
+    const char *comm = given.parts[0].given->comm;
     bool world = comm && strcmp(comm, "MPI_COMM_WORLD") == 0 && peer != MPIQ_NONE;
     int64_t local = world ? (int64_t)mpiq_job_world_rank(finder->job, peer).rank : -1;
     relate(&evidence->relation, own.rank, finder->job->worlds[own.world].size, peer, local);
@@ -424,6 +426,37 @@ static bool peer_finalizes(const struct mpiq_finder *finder, const struct mpiq_f
            mpiq_has_left(finder, op->peer) && finder->diagnosis->ranks[op->peer].doing != MPIQ_DOING_GONE;
 }
 
+/* The host of all ranks of a set; 0: they are on several, or it is not known. */
+static mpiq_string_id host_of(const struct mpiq_job_state *job, const struct mpiq_rank_set *set)
+{
+    mpiq_string_id host = 0;
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct mpiq_rank_range *range = &set->ranges[i];
+        for (uint32_t number = range->first; number <= range->last; number++) {
+            const struct mpiq_job_rank *rank =
+                mpiq_job_rank_of(job, mpiq_job_process(job, range->world, number));
+            if (!rank || !rank->host || (host && host != rank->host))
+                return 0;
+            host = rank->host;
+        }
+    }
+    return host;
+}
+
+/* Whether they are all those of one host, of a job on several. */
+static bool fills_host(const struct mpiq_job_state *job, const struct mpiq_rank_set *set)
+{
+    const mpiq_string_id host = set->size > 1 ? host_of(job, set) : 0;
+    uint64_t there = 0;
+    for (uint32_t process = 0; host && process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (!rank || !rank->host)
+            return false; /* it may be there, too */
+        there += rank->host == host;
+    }
+    return host && there == set->size && there < job->process_count;
+}
+
 void mpiq_finish_evidence(struct mpiq_finder *finder)
 {
     for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
@@ -438,6 +471,11 @@ void mpiq_finish_evidence(struct mpiq_finder *finder)
         }
         if (finding->evidence_count > 0 && finding->evidence[0].remark == MPIQ_REMARK_NONE)
             finding->evidence[0].remark = first_remark(finder, finding);
+        for (size_t j = 0; j < finding->evidence_count; j++) {
+            struct mpiq_evidence *evidence = &finding->evidence[j];
+            if (evidence->remark == MPIQ_REMARK_NONE && fills_host(finder->job, &evidence->ranks))
+                evidence->remark = MPIQ_REMARK_HOST;
+        }
     }
 }
 

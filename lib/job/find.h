@@ -59,6 +59,7 @@ void mpiq_find_leftovers(struct mpiq_finder *finder);
 void mpiq_find_verdict(struct mpiq_finder *finder);
 void mpiq_find_assumptions(struct mpiq_finder *finder);
 void mpiq_find_notes(struct mpiq_finder *finder);
+void mpiq_find_known_hangs(struct mpiq_finder *finder);
 void mpiq_find_strangers(struct mpiq_finder *finder);
 
 /* find_end.c: whether the job has ended, and nothing but records is left of its ranks; of such a job which

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* If only stacks and what calls were given could be read: which ranks are in which MPI call, the smallest
-   group first, and who waits for each other in a circle.  A hint, never a proof. */
+   group first, who is outside MPI, a root that is not in its collective, and who waits for each other in a
+   circle.  A hint, never a proof. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,16 +96,60 @@ static bool add_group(struct mpiq_finder *finder, struct mpiq_finding *finding, 
     return true;
 }
 
+/* Adds the ranks that compute or sleep outside MPI, for whom those in it may wait. */
+static void add_outside(struct mpiq_finder *finder, struct mpiq_finding *finding)
+{
+    for (uint32_t process = 0; process < finder->job->process_count; process++) {
+        const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+        bool lives = rank->doing == MPIQ_DOING_COMPUTING || rank->doing == MPIQ_DOING_CALLING ||
+                     rank->doing == MPIQ_DOING_ASLEEP;
+        if (!mpiq_job_rank_of(finder->job, process) || rank->call || !lives)
+            continue;
+        mpiq_finder_add(finder, &finding->missing, process);
+        mpiq_finder_site(finder, finding, process, MPIQ_NONE);
+        mpiq_add_evidence(finder, finding, process, MPIQ_NONE, MPIQ_NONE);
+    }
+}
+
+/* Notes the root of a collective whose callers all name the same one, if that is in another call or none. */
+static void add_root(struct mpiq_finder *finder, struct mpiq_finding *finding)
+{
+    for (size_t i = 0; i < finding->call_count && finding->others.size == 0; i++) {
+        const struct mpiq_finding_call *call = &finding->calls[i];
+        uint32_t root = MPIQ_NONE;
+        bool same = true;
+        for (uint32_t j = 0; j < call->ranks.count; j++) {
+            const struct mpiq_rank_range *range = &call->ranks.ranges[j];
+            for (uint32_t rank = range->first; rank <= range->last && same; rank++) {
+                uint32_t process = mpiq_job_process(finder->job, range->world, rank);
+                uint32_t thread = finder->diagnosis->ranks[process].thread;
+                uint32_t own = thread == MPIQ_NONE ? MPIQ_NONE : mpiq_given_root(finder, thread);
+                same = own != MPIQ_NONE && (root == MPIQ_NONE || root == own);
+                root = own;
+            }
+        }
+        if (!same || root == MPIQ_NONE)
+            continue;
+        struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, root);
+        if (mpiq_rank_set_contains(&call->ranks, name.world, name.rank) ||
+            !mpiq_job_rank_of(finder->job, root))
+            continue;
+        finding->collective = call->collective;
+        mpiq_finder_add(finder, &finding->others, root);
+    }
+}
+
 /* The one rank that a rank waits for, by what its call was given; MPIQ_NONE: none, several, or not known. */
 static uint32_t waits_for(struct mpiq_finder *finder, uint32_t process)
 {
     const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
-    struct mpiq_wait_part parts[MPIQ_GIVEN_PARTS];
+    struct mpiq_given_parts given;
     if (rank->thread == MPIQ_NONE || !call_of(finder, process))
         return MPIQ_NONE;
-    uint32_t count = mpiq_given_parts(finder, rank->thread, parts);
+    mpiq_given_parts(finder, rank->thread, &given);
     /* Of a call that sends and receives both are needed: the receive surely waits for the other rank. */
-    const struct mpiq_wait_part *part = count > 0 ? &parts[count - 1] : NULL;
+    const struct mpiq_wait_part *part =
+        given.count > 0 && !given.any && !given.some ? &given.parts[given.count - 1] : NULL;
     bool message = part && part->kind != MPIQ_PART_COLLECTIVE && !part->any;
     return message ? part->peer : MPIQ_NONE;
 }
@@ -163,6 +208,8 @@ void mpiq_find_stacks(struct mpiq_finder *finder)
         return;
     qsort(groups, count, sizeof *groups, compare_groups);
     struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_STACKS_DIFFER);
+    if (finding)
+        add_outside(finder, finding);
     for (uint32_t i = 0; finding && i < count; i++) {
         if (!add_group(finder, finding, &groups[i]))
             finding = NULL;
@@ -172,6 +219,7 @@ void mpiq_find_stacks(struct mpiq_finder *finder)
         return;
     }
     add_circle(finder, finding);
+    add_root(finder, finding);
     if (count < 2 && finding->step_count == 0 && finding->evidence_count < 2) {
         mpiq_diagnosis_drop_finding(finder->diagnosis); /* all do the same */
         return;

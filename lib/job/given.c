@@ -2,26 +2,28 @@
 #include "job/given.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "job/collective.h"
 
-static const struct mpiq_job_given *find(const struct mpiq_job_state *job, uint32_t thread,
+static const struct mpiq_job_given *find(const struct mpiq_job_state *job, uint32_t thread, uint32_t request,
                                          enum mpiq_given_kind kind)
 {
     const struct mpiq_job_thread *row = &job->threads[thread];
     for (uint32_t i = 0; i < row->given_count; i++) {
         const struct mpiq_job_given *given = &job->given[row->first_given + i];
-        if (given->kind == kind)
+        if (given->kind == kind && given->request == request)
             return given;
     }
     return NULL;
 }
 
 static const struct mpiq_job_given *first_of(const struct mpiq_job_state *job, uint32_t thread,
-                                             enum mpiq_given_kind kind, enum mpiq_given_kind other)
+                                             uint32_t request, enum mpiq_given_kind kind,
+                                             enum mpiq_given_kind other)
 {
-    const struct mpiq_job_given *given = find(job, thread, kind);
-    return given ? given : find(job, thread, other);
+    const struct mpiq_job_given *given = find(job, thread, request, kind);
+    return given ? given : find(job, thread, request, other);
 }
 
 /* The process of a rank in the communicator that the call was given; MPIQ_NONE: its members are not known. */
@@ -47,32 +49,43 @@ static uint32_t process_of(const struct mpiq_finder *finder, uint32_t thread,
 }
 
 /* The communicator, where the library's list has it and it has no name of the standard's; MPIQ_NONE. */
-static uint32_t listed(const struct mpiq_job_state *job, uint32_t thread)
+static uint32_t listed(const struct mpiq_job_state *job, uint32_t thread, uint32_t request)
 {
-    const struct mpiq_job_given *comm = find(job, thread, MPIQ_GIVEN_COMM);
+    const struct mpiq_job_given *comm = find(job, thread, request, MPIQ_GIVEN_COMM);
     return comm && comm->name == 0 && comm->member != MPIQ_NONE ? job->members[comm->member].comm : MPIQ_NONE;
 }
 
+/* Whether a call, or the one that made a request, sends or receives a message: by its name, "MPI_Isend",
+   "MPI_Precv_init", "MPI_Sendrecv_replace". */
+static bool is_message(const char *call, bool send)
+{
+    static const char *const sending[] = {"send", "ssend", "bsend", "rsend", "psend"};
+    static const char *const receiving[] = {"recv", "precv", "mrecv", "sendrecv", "probe", "mprobe"};
+    const char *name = strncmp(call, "MPI_", 4) == 0 ? call + 4 : call;
+    name += name[0] == 'I' && strncmp(name, "Init", 4) != 0;
+    for (size_t i = 0; send && i < sizeof sending / sizeof *sending; i++) {
+        if (strncasecmp(name, sending[i], strlen(sending[i])) == 0)
+            return true;
+    }
+    for (size_t i = 0; !send && i < sizeof receiving / sizeof *receiving; i++) {
+        if (strncasecmp(name, receiving[i], strlen(receiving[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* A message that the call sends or receives; false: the call has none such. */
-static bool message(struct mpiq_finder *finder, uint32_t thread, bool send, struct mpiq_wait_part *part,
-                    struct mpiq_given_wait *more)
+static bool message(struct mpiq_finder *finder, uint32_t thread, uint32_t request, const char *call,
+                    bool send, struct mpiq_wait_part *part, struct mpiq_given_wait *more)
 {
     const struct mpiq_job_state *job = finder->job;
-    const struct mpiq_job_given *peer = find(job, thread, send ? MPIQ_GIVEN_DEST : MPIQ_GIVEN_SOURCE);
-    const struct mpiq_job_given *tag = find(job, thread, send ? MPIQ_GIVEN_SENDTAG : MPIQ_GIVEN_RECVTAG);
-    tag = tag ? tag : find(job, thread, MPIQ_GIVEN_TAG);
-    const char *call = mpiq_job_string(job, job->threads[thread].call);
-    if (!call || (peer && peer->null))
+    const struct mpiq_job_given *peer =
+        find(job, thread, request, send ? MPIQ_GIVEN_DEST : MPIQ_GIVEN_SOURCE);
+    const struct mpiq_job_given *tag =
+        first_of(job, thread, request, send ? MPIQ_GIVEN_SENDTAG : MPIQ_GIVEN_RECVTAG, MPIQ_GIVEN_TAG);
+    if ((peer && peer->null) || !is_message(call, send))
         return false;
-    static const char *const sending[] = {"MPI_Send", "MPI_Ssend", "MPI_Bsend", "MPI_Rsend"}; /* and more */
-    bool sends = false;
-    for (size_t i = 0; i < sizeof sending / sizeof *sending; i++)
-        sends = sends || strncmp(call, sending[i], strlen(sending[i])) == 0;
-    bool sendrecv = strncmp(call, "MPI_Sendrecv", strlen("MPI_Sendrecv")) == 0;
     bool probe = strcmp(call, "MPI_Probe") == 0 || strcmp(call, "MPI_Mprobe") == 0;
-    bool receives = sendrecv || probe || strncmp(call, "MPI_Recv", strlen("MPI_Recv")) == 0;
-    if (!(send ? sends : receives))
-        return false;
     part->kind = send ? MPIQ_PART_SEND : probe ? MPIQ_PART_PROBE : MPIQ_PART_RECEIVE;
     part->any = peer && peer->any;
     part->tag_any = tag && tag->any;
@@ -80,7 +93,7 @@ static bool message(struct mpiq_finder *finder, uint32_t thread, bool send, stru
     more->tag_unknown = !tag;
     more->peer_unknown = !peer;
     if (peer && !peer->any)
-        part->peer = process_of(finder, thread, find(job, thread, MPIQ_GIVEN_COMM), peer->value);
+        part->peer = process_of(finder, thread, find(job, thread, request, MPIQ_GIVEN_COMM), peer->value);
     if (part->peer != MPIQ_NONE)
         part->ranks = mpiq_one_rank(finder, part->peer);
     if (peer && !peer->any && part->peer == MPIQ_NONE)
@@ -88,7 +101,7 @@ static bool message(struct mpiq_finder *finder, uint32_t thread, bool send, stru
     return true;
 }
 
-static struct mpiq_given_wait *make_more(struct mpiq_finder *finder, uint32_t thread)
+static struct mpiq_given_wait *make_more(struct mpiq_finder *finder, uint32_t thread, uint32_t request)
 {
     const struct mpiq_job_state *job = finder->job;
     struct mpiq_given_wait *more = mpiq_arena_alloc(finder->arena, sizeof *more);
@@ -96,10 +109,12 @@ static struct mpiq_given_wait *make_more(struct mpiq_finder *finder, uint32_t th
         finder->failed = true;
         return NULL;
     }
-    const struct mpiq_job_given *comm = find(job, thread, MPIQ_GIVEN_COMM);
-    const struct mpiq_job_given *op = find(job, thread, MPIQ_GIVEN_OP);
-    const struct mpiq_job_given *count = first_of(job, thread, MPIQ_GIVEN_COUNT, MPIQ_GIVEN_SENDCOUNT);
-    const struct mpiq_job_given *type = first_of(job, thread, MPIQ_GIVEN_DATATYPE, MPIQ_GIVEN_SENDTYPE);
+    const struct mpiq_job_given *comm = find(job, thread, request, MPIQ_GIVEN_COMM);
+    const struct mpiq_job_given *op = find(job, thread, request, MPIQ_GIVEN_OP);
+    const struct mpiq_job_given *count =
+        first_of(job, thread, request, MPIQ_GIVEN_COUNT, MPIQ_GIVEN_SENDCOUNT);
+    const struct mpiq_job_given *type =
+        first_of(job, thread, request, MPIQ_GIVEN_DATATYPE, MPIQ_GIVEN_SENDTYPE);
     *more = (struct mpiq_given_wait){
         .other_comm = comm && comm->name == 0 && comm->member == MPIQ_NONE,
         .local = -1,
@@ -111,64 +126,111 @@ static struct mpiq_given_wait *make_more(struct mpiq_finder *finder, uint32_t th
     return more;
 }
 
-uint32_t mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread,
-                          struct mpiq_wait_part parts[MPIQ_GIVEN_PARTS])
+/* A part to be filled in; NULL: there is no room, or no memory. */
+static struct mpiq_wait_part *new_part(struct mpiq_finder *finder, uint32_t thread, uint32_t request,
+                                       struct mpiq_given_parts *to, struct mpiq_given_wait **ret_more)
+{
+    if (to->count == MPIQ_GIVEN_PARTS || !(*ret_more = make_more(finder, thread, request)))
+        return NULL;
+    struct mpiq_wait_part *part = &to->parts[to->count];
+    *part = (struct mpiq_wait_part){.peer = MPIQ_NONE,
+                                    .bytes = -1,
+                                    .comm = listed(finder->job, thread, request),
+                                    .window = MPIQ_NONE,
+                                    .operation = MPIQ_NONE,
+                                    .started = MPIQ_NONE,
+                                    .given = *ret_more};
+    return part;
+}
+
+/* Adds what a call waits for, or the request that it has made. */
+static void add_call(struct mpiq_finder *finder, uint32_t thread, uint32_t request, const char *call,
+                     struct mpiq_given_parts *to)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const uint32_t before = to->count;
+    struct mpiq_given_wait *more;
+    struct mpiq_wait_part *part;
+    for (int send = 1; send >= 0; send--) {
+        part = new_part(finder, thread, request, to, &more);
+        if (part && message(finder, thread, request, call, send, part, more))
+            to->count++;
+    }
+    int collective = mpiq_collective_class(call);
+    if (to->count > before || collective < 0 || (request == 0 && mpiq_collective_kind(collective) != 'B'))
+        return;
+    part = new_part(finder, thread, request, to, &more);
+    if (!part)
+        return;
+    const struct mpiq_job_given *root = find(job, thread, request, MPIQ_GIVEN_ROOT);
+    part->kind = MPIQ_PART_COLLECTIVE;
+    part->collective = mpiq_collective_name(collective);
+    more->local = root ? (int32_t)root->value : -1;
+    to->count++;
+}
+
+/* Whether it is a message to or from MPI_PROC_NULL, which is complete. */
+static bool is_to_nobody(const struct mpiq_job_state *job, uint32_t thread, uint32_t request)
+{
+    const struct mpiq_job_given *peer = first_of(job, thread, request, MPIQ_GIVEN_SOURCE, MPIQ_GIVEN_DEST);
+    return peer && peer->null;
+}
+
+void mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread, struct mpiq_given_parts *ret)
 {
     const struct mpiq_job_state *job = finder->job;
     const struct mpiq_job_thread *row = &job->threads[thread];
     const char *call = mpiq_job_string(job, row->call);
-    uint32_t count = 0;
-    static const struct mpiq_wait_part none = {.peer = MPIQ_NONE,
-                                               .bytes = -1,
-                                               .comm = MPIQ_NONE,
-                                               .window = MPIQ_NONE,
-                                               .operation = MPIQ_NONE,
-                                               .started = MPIQ_NONE};
+    const struct mpiq_job_given *request;
+    uint32_t requests = 0;
+    *ret = (struct mpiq_given_parts){.count = 0};
     if (!call || row->given_count == 0 || !row->as_given)
-        return 0;
-    for (int send = 1; send >= 0; send--) {
-        struct mpiq_given_wait *more = make_more(finder, thread);
-        parts[count] = none;
-        parts[count].comm = listed(job, thread);
-        if (more && message(finder, thread, send, &parts[count], more))
-            parts[count++].given = more;
+        return;
+    add_call(finder, thread, 0, call, ret);
+    while ((request = find(job, thread, requests + 1, MPIQ_GIVEN_REQUEST))) {
+        const char *made_by = mpiq_job_string(job, request->name);
+        uint32_t before = ret->count;
+        requests++;
+        if (made_by)
+            add_call(finder, thread, requests, made_by, ret);
+        ret->more += ret->count == before && !is_to_nobody(job, thread, requests);
     }
-    int collective = mpiq_collective_class(call);
-    if (count > 0 || collective < 0 || mpiq_collective_kind(collective) != 'B')
-        return count;
-    struct mpiq_given_wait *more = make_more(finder, thread);
-    const struct mpiq_job_given *root = find(job, thread, MPIQ_GIVEN_ROOT);
-    if (!more)
-        return 0;
-    parts[0] = none;
-    parts[0].comm = listed(job, thread);
-    parts[0].kind = MPIQ_PART_COLLECTIVE;
-    parts[0].collective = mpiq_collective_name(collective);
-    parts[0].given = more;
-    more->local = root ? (int32_t)root->value : -1;
-    return 1;
+    const struct mpiq_job_given *all = find(job, thread, 0, MPIQ_GIVEN_REQUESTS);
+    if (all && all->value > (int64_t)requests && all->value <= UINT32_MAX)
+        ret->more += (uint32_t)all->value - requests;
+    ret->any = strcmp(call, "MPI_Waitany") == 0 || strcmp(call, "MPI_Waitsome") == 0;
+    ret->some = !ret->any && requests > 1;
+    /* Those that are known may be complete, and it waits for the others. */
+    if (ret->more > 0)
+        ret->count = ret->more = 0;
 }
 
-bool mpiq_given_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t right)
+uint32_t mpiq_given_root(const struct mpiq_finder *finder, uint32_t thread)
 {
-    static const uint8_t kinds[] = {
-        MPIQ_GIVEN_TAG,  MPIQ_GIVEN_SENDTAG, MPIQ_GIVEN_RECVTAG,   MPIQ_GIVEN_ROOT, MPIQ_GIVEN_OP,
-        MPIQ_GIVEN_COMM, MPIQ_GIVEN_COUNT,   MPIQ_GIVEN_SENDCOUNT, MPIQ_GIVEN_DEST, MPIQ_GIVEN_SOURCE};
-    if (left == MPIQ_NONE || right == MPIQ_NONE)
-        return left == right;
-    if (!job->threads[left].as_given && !job->threads[right].as_given)
-        return true;
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_given *root = find(job, thread, 0, MPIQ_GIVEN_ROOT);
+    return root ? process_of(finder, thread, find(job, thread, 0, MPIQ_GIVEN_COMM), root->value) : MPIQ_NONE;
+}
+
+/* Whether two threads were given the same; but_peer: but for who the peer is. */
+static bool is_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t right, uint32_t request,
+                     bool but_peer)
+{
+    static const uint8_t kinds[] = {MPIQ_GIVEN_TAG,    MPIQ_GIVEN_SENDTAG,   MPIQ_GIVEN_RECVTAG,
+                                    MPIQ_GIVEN_ROOT,   MPIQ_GIVEN_OP,        MPIQ_GIVEN_COMM,
+                                    MPIQ_GIVEN_COUNT,  MPIQ_GIVEN_SENDCOUNT, MPIQ_GIVEN_DEST,
+                                    MPIQ_GIVEN_SOURCE, MPIQ_GIVEN_REQUEST,   MPIQ_GIVEN_REQUESTS};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const struct mpiq_job_given *a = find(job, left, kinds[i]);
-        const struct mpiq_job_given *b = find(job, right, kinds[i]);
-        bool peer = kinds[i] == MPIQ_GIVEN_DEST || kinds[i] == MPIQ_GIVEN_SOURCE;
+        const struct mpiq_job_given *a = find(job, left, request, kinds[i]);
+        const struct mpiq_job_given *b = find(job, right, request, kinds[i]);
+        bool peer = but_peer && (kinds[i] == MPIQ_GIVEN_DEST || kinds[i] == MPIQ_GIVEN_SOURCE);
         if (!a != !b)
             return false;
         if (!a)
             continue;
         /* Another communicator's handle is a number of that rank's own. */
         bool unnamed = kinds[i] == MPIQ_GIVEN_COMM && a->name == 0 && b->name == 0;
-        if (unnamed && listed(job, left) != listed(job, right))
+        if (unnamed && listed(job, left, request) != listed(job, right, request))
             return false;
         /* One with a name may be an address, which is another one in each process. */
         bool by_value = !peer && !unnamed && a->name == 0;
@@ -176,6 +238,23 @@ bool mpiq_given_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t 
             (by_value && a->value != b->value))
             return false;
     }
+    return true;
+}
+
+bool mpiq_given_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t right)
+{
+    if (left == MPIQ_NONE || right == MPIQ_NONE)
+        return left == right;
+    if (!job->threads[left].as_given && !job->threads[right].as_given)
+        return true;
+    /* Of several requests, each has its own peer. */
+    bool several = find(job, left, 2, MPIQ_GIVEN_REQUEST);
+    uint32_t request = 0;
+    do {
+        if (!is_alike(job, left, right, request, !several))
+            return false;
+        request++;
+    } while (find(job, left, request, MPIQ_GIVEN_REQUEST) || find(job, right, request, MPIQ_GIVEN_REQUEST));
     return true;
 }
 
@@ -187,14 +266,14 @@ static void share_of(const struct mpiq_job_state *job, uint32_t thread, int coll
     const char *name = mpiq_collective_name(collective);
     bool gathers = strcmp(name, "MPI_Gather") == 0;
     bool rooted = gathers || strcmp(name, "MPI_Scatter") == 0;
-    const struct mpiq_job_given *root = rooted ? find(job, thread, MPIQ_GIVEN_ROOT) : NULL;
-    *count = find(job, thread, MPIQ_GIVEN_COUNT);
-    *type = find(job, thread, MPIQ_GIVEN_DATATYPE);
+    const struct mpiq_job_given *root = rooted ? find(job, thread, 0, MPIQ_GIVEN_ROOT) : NULL;
+    *count = find(job, thread, 0, MPIQ_GIVEN_COUNT);
+    *type = find(job, thread, 0, MPIQ_GIVEN_DATATYPE);
     if (*count || *type || (rooted && !root))
         return;
     bool sent = root && gathers != (root->value == local_rank);
-    *count = find(job, thread, sent ? MPIQ_GIVEN_SENDCOUNT : MPIQ_GIVEN_RECVCOUNT);
-    *type = find(job, thread, sent ? MPIQ_GIVEN_SENDTYPE : MPIQ_GIVEN_RECVTYPE);
+    *count = find(job, thread, 0, sent ? MPIQ_GIVEN_SENDCOUNT : MPIQ_GIVEN_RECVCOUNT);
+    *type = find(job, thread, 0, sent ? MPIQ_GIVEN_SENDTYPE : MPIQ_GIVEN_RECVTYPE);
 }
 
 bool mpiq_given_argument(const struct mpiq_job_state *job, uint32_t thread, int collective,
@@ -204,11 +283,11 @@ bool mpiq_given_argument(const struct mpiq_job_state *job, uint32_t thread, int 
     *ret = (struct mpiq_given_value){0};
     switch (kind) {
     case MPIQ_GIVEN_ROOT:
-        given = find(job, thread, kind);
+        given = find(job, thread, 0, kind);
         ret->value = given ? given->value : 0;
         return given && mpiq_collective_has_root(collective);
     case MPIQ_GIVEN_OP:
-        given = find(job, thread, kind);
+        given = find(job, thread, 0, kind);
         ret->name = given ? given->name : 0;
         return given && mpiq_collective_has_op(collective);
     case MPIQ_GIVEN_COUNT:

@@ -8,12 +8,24 @@
 
 #include "job/find.h"
 
-enum { MPIQ_GIVEN_PARTS = 2 };
+enum { MPIQ_GIVEN_PARTS = 8 };
 
-/* The parts: one, or the two of a call that sends and receives; 0: it is not known.  They live in the arena.
- */
-uint32_t mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread,
-                          struct mpiq_wait_part parts[MPIQ_GIVEN_PARTS]);
+/* What a thread waits for: a message, the two of a call that sends and receives, a collective, or what its
+   requests are for, if that is known of all of them. */
+struct mpiq_given_parts {
+    struct mpiq_wait_part parts[MPIQ_GIVEN_PARTS];
+    uint32_t count; /* 0: it is not known */
+    uint32_t more;  /* requests that are not among the parts */
+    bool any;       /* one of the requests suffices */
+    bool some;      /* of the requests, one or more: the others may be complete */
+};
+
+/* Parts live in the arena. */
+void mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread, struct mpiq_given_parts *ret);
+
+/* The process that is the root of the collective that a thread is in; MPIQ_NONE: it has none, or it is not
+   known. */
+uint32_t mpiq_given_root(const struct mpiq_finder *finder, uint32_t thread);
 
 /* An argument of a collective that all members must give alike, as the caller's code tells it. */
 struct mpiq_given_value {

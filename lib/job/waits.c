@@ -257,13 +257,17 @@ static const struct mpiq_waits_for *thread_waits(struct mpiq_finder *finder, uin
                                                    .started = MPIQ_NONE,
                                                    .file = file_of(job, row),
                                                    .ranks = mpiq_one_rank(finder, holder)});
+    struct mpiq_given_parts given = {.count = 0};
     if (gathering.count == 0)
-        gathering.count = mpiq_given_parts(finder, thread, gathering.parts);
+        mpiq_given_parts(finder, thread, &given);
+    for (uint32_t i = 0; i < given.count; i++)
+        gather(&gathering, given.parts[i]);
+    gathering.more += given.more;
     if (gathering.count == 0)
         return NULL;
     struct mpiq_waits_for waits = {
-        .all = gathering.parts[0].given || node->need == node->edge_count,
-        .guessed = row->wait_count == 0 && gathering.count > 1 && !gathering.parts[0].given,
+        .all = gathering.parts[0].given ? !given.any : node->need == node->edge_count,
+        .guessed = gathering.parts[0].given ? given.some : row->wait_count == 0 && gathering.count > 1,
         .parts = gathering.parts,
         .part_count = gathering.count,
         .more = gathering.more,

@@ -341,6 +341,7 @@ static bool add_given(struct mpiq_adding *adding, const struct mpiq_thread *thre
         struct mpiq_job_given *copy = &job->given[row->first_given + i];
         *copy = (struct mpiq_job_given){.value = given->value,
                                         .member = given_member(adding, given),
+                                        .request = given->of_request,
                                         .kind = given->kind,
                                         .any = given->any,
                                         .null = given->null};

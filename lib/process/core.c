@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "process/call_history.h"
 #include "process/call_site.h"
 #include "process/core_file.h"
 #include "process/module.h"
@@ -390,6 +391,14 @@ static void core_call_words(struct mpiq_target *target, const struct mpiq_target
                         stack->register_count - callee - 1, stack->registers[callee].pc, count, words);
 }
 
+static void core_earlier_calls(struct mpiq_target *target, const struct mpiq_target_stack *stack,
+                               size_t callee, mpiq_call_effect_of *effect_of, void *argument,
+                               const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret)
+{
+    mpiq_call_history_read(&core_of(target)->modules, stack->registers + callee + 1,
+                           stack->register_count - callee - 1, effect_of, argument, addresses, count, ret);
+}
+
 static struct mpiq_error *core_place(struct mpiq_target *target, uint64_t address,
                                      struct mpiq_target_stack *ret)
 {
@@ -479,6 +488,7 @@ static const struct mpiq_target_ops core_ops = {
     .stack = core_stack,
     .place = core_place,
     .call_words = core_call_words,
+    .earlier_calls = core_earlier_calls,
     .environment = core_environment,
     .missing_file = core_missing_file,
     .destroy = core_destroy,

@@ -123,6 +123,8 @@ struct mpiq_instruction {
     uint8_t comparison; /* what a jump that makes one itself depends on; of others, what flags are then of */
     uint8_t stored_count;
     bool writes_flags;
+    bool opaque;                /* x86-64: it has to do with registers that have no number here (vectors) */
+    uint32_t sources;           /* x86-64: bit n: register n is an operand that it reads */
     bool loses_stack;           /* the stack pointer is moved, nobody knows how far */
     int16_t effect_count;       /* of a register that is written without an effect the value is unknown */
     uint32_t writes;            /* bit n: some part of register n */

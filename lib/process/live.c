@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "process/proc_usage.h"
+#include "process/call_history.h"
 #include "process/call_site.h"
 #include "process/module.h"
 #include "process/needs.h"
@@ -429,6 +430,14 @@ static void live_call_words(struct mpiq_target *target, const struct mpiq_target
                         stack->register_count - callee - 1, stack->registers[callee].pc, count, words);
 }
 
+static void live_earlier_calls(struct mpiq_target *target, const struct mpiq_target_stack *stack,
+                               size_t callee, mpiq_call_effect_of *effect_of, void *argument,
+                               const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret)
+{
+    mpiq_call_history_read(&live_of(target)->modules, stack->registers + callee + 1,
+                           stack->register_count - callee - 1, effect_of, argument, addresses, count, ret);
+}
+
 static struct mpiq_error *live_place(struct mpiq_target *target, uint64_t address,
                                      struct mpiq_target_stack *ret)
 {
@@ -490,6 +499,7 @@ static const struct mpiq_target_ops live_ops = {
     .stack = live_stack,
     .place = live_place,
     .call_words = live_call_words,
+    .earlier_calls = live_earlier_calls,
     .environment = live_environment,
     .forget = live_forget,
     .destroy = live_destroy,

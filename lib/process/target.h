@@ -121,6 +121,28 @@ struct mpiq_call_word {
 /* MPI_Rget_accumulate and MPI_Isendrecv have so many. */
 #define MPIQ_CALL_WORDS 13
 
+/* What a called function does to memory through its arguments. */
+struct mpiq_call_effect {
+    bool known;       /* it writes nothing but what follows; false: whatever it may know the address of */
+    bool later;       /* and, for as long as the process lives, what it has been given to write into before */
+    size_t arguments; /* how many it has, if that is known */
+    int made; /* the argument that points to the word that it makes, by which it is found again; -1: none */
+    uint8_t made_size;
+    uint64_t writes[MPIQ_CALL_WORDS]; /* bytes behind each argument; UINT64_MAX: nobody knows how many */
+};
+
+/* Says it of the function at an address; words are the arguments as far as they are plain numbers. */
+typedef void mpiq_call_effect_of(void *argument, uint64_t function,
+                                 const struct mpiq_call_word words[MPIQ_CALL_WORDS],
+                                 struct mpiq_call_effect *ret);
+
+/* A call that has returned. */
+struct mpiq_earlier_call {
+    uint64_t function; /* what was called; 0: not known */
+    uint64_t back;     /* where it returned to */
+    struct mpiq_call_word words[MPIQ_CALL_WORDS];
+};
+
 struct mpiq_target_stack {
     struct mpiq_target_frame *frames;
     size_t count;
@@ -187,6 +209,12 @@ struct mpiq_target_ops {
     void (*call_words)(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
                        size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS]);
 
+    /* May be NULL.  For each of `count` words in memory: the earlier call of the same function that made it
+       (call_history.h). */
+    void (*earlier_calls)(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
+                          mpiq_call_effect_of *effect_of, void *argument, const uint64_t *addresses,
+                          size_t count, struct mpiq_earlier_call *ret);
+
     /* May be NULL.  Environment variable of the process at its start; the caller frees it. */
     struct mpiq_error *(*environment)(struct mpiq_target *target, const char *name, char **ret);
 
@@ -234,6 +262,10 @@ struct mpiq_error *mpiq_target_place(struct mpiq_target *target, uint64_t addres
 /* None is known where the target cannot tell. */
 void mpiq_target_call_words(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
                             size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS]);
+/* Likewise. */
+void mpiq_target_earlier_calls(struct mpiq_target *target, const struct mpiq_target_stack *stack,
+                               size_t callee, mpiq_call_effect_of *effect_of, void *argument,
+                               const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret);
 struct mpiq_error *mpiq_target_environment(struct mpiq_target *target, const char *name, char **ret);
 struct mpiq_error *mpiq_target_file_at(struct mpiq_target *target, uint64_t address, char **ret);
 struct mpiq_error *mpiq_target_objects(struct mpiq_target *target, const char *const *symbols,

@@ -364,6 +364,23 @@ static void read_store(const cs_insn *from, struct mpiq_instruction *ret)
     }
 }
 
+/* Which registers it reads by name, and whether it has to do with others than those that have a number. */
+static void read_sources(const cs_insn *from, struct mpiq_instruction *ret)
+{
+    const cs_x86 *x86 = &from->detail->x86;
+    for (uint8_t i = 0; i < x86->op_count; i++) {
+        int width;
+        bool second;
+        if (x86->operands[i].type != X86_OP_REG)
+            continue;
+        int number = number_of(x86->operands[i].reg, &width, &second);
+        if (number < 0)
+            ret->opaque = true;
+        else if (i > 0 || x86->operands[i].access != CS_AC_WRITE)
+            ret->sources |= UINT32_C(1) << number;
+    }
+}
+
 static void read_comparison(const cs_insn *from, struct mpiq_instruction *ret)
 {
     const cs_x86 *x86 = &from->detail->x86;
@@ -504,6 +521,7 @@ static void read_instruction(csh decoder, const cs_insn *from, struct mpiq_instr
     read_flow(decoder, from, ret);
     read_stack(from, ret);
     read_store(from, ret);
+    read_sources(from, ret);
     read_comparison(from, ret);
     read_effects(from, ret);
 }

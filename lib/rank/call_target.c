@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rank/call_target.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "rank/identity.h"
 #include "rank/rank.h"
-
-/* Without "MPI_". */
-static const char *const functions[] = {
-#include "rank/mpi_functions.inc"
-};
 
 static bool read_at(struct mpiq_target *target, uint64_t address, size_t size, void *buffer)
 {
@@ -54,28 +48,23 @@ static uint64_t called_from(struct mpiq_target *target, uint64_t back)
     return code[1] == 0xe8 ? linked(target, relative(back, &code[2])) : 0;
 }
 
-static bool is_at(struct mpiq_target *target, const char *name, uint64_t address)
+bool mpiq_rank_function_at(struct mpiq_target *target, uint64_t address, char *ret, size_t size)
 {
+    struct mpiq_target_stack place = {0};
+    struct mpiq_error *error = mpiq_target_place(target, address + 1, &place);
+    /* The last one is the function itself, the others are inlined into it. */
+    const char *name = !error && place.count ? place.frames[place.count - 1].function : NULL;
     uint64_t own = 0;
-    struct mpiq_error *error = mpiq_target_find_symbol(target, name, &own);
-    mpiq_error_destroy(error);
-    return !error && own == address;
-}
-
-static bool name_of(struct mpiq_target *target, uint64_t address, char *ret, size_t size)
-{
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        char name[64] = "P";
-        bool whole = strncmp(functions[i], "MPIX_", 5) == 0;
-        int length = snprintf(name + 1, sizeof name - 1, "%s%s", whole ? "" : "MPI_", functions[i]);
-        if (length < 0 || (size_t)length >= sizeof name - 1 || (size_t)length >= size)
-            continue;
-        if (is_at(target, name + 1, address) || is_at(target, name, address)) {
-            memcpy(ret, name + 1, (size_t)length + 1);
-            return true;
-        }
+    bool c = name && (strncmp(name, "MPI", 3) == 0 || strncmp(name, "PMPI", 4) == 0);
+    bool found = c && mpiq_mpi_function(name, ret, size);
+    if (found) {
+        /* It begins there. */
+        error = mpiq_target_find_symbol(target, name, &own);
+        found = !error && own == address;
     }
-    return false;
+    mpiq_error_destroy(error);
+    mpiq_target_stack_deinit(&place);
+    return found;
 }
 
 void mpiq_rank_find_called(struct mpiq_target *target, const struct mpiq_rank_state *state,
@@ -91,7 +80,7 @@ void mpiq_rank_find_called(struct mpiq_target *target, const struct mpiq_rank_st
         mpiq_frame_owner(state, &thread->frames[own - 1]) != MPIQ_OWNER_MPI)
         return;
     uint64_t address = called_from(target, thread->frames[own].pc);
-    if (!address || !name_of(target, address, thread->mpi_call, sizeof thread->mpi_call))
+    if (!address || !mpiq_rank_function_at(target, address, thread->mpi_call, sizeof thread->mpi_call))
         return;
     thread->mpi_frame = (int32_t)own - 1;
     thread->user_frame = (int32_t)own;

@@ -10,6 +10,7 @@
 #include "names/library_calls.h"
 #include "names/system_calls.h"
 #include "rank/arguments.h"
+#include "rank/requests.h"
 #include "rank/call_target.h"
 #include "rank/identity.h"
 #include "rank/objects.h"
@@ -268,6 +269,7 @@ static void add_stack(struct mpiq_target *target, const struct mpiq_rank_objects
     convert(state, objects, &stack, thread);
     mpiq_rank_find_called(target, state, thread);
     mpiq_rank_add_arguments(target, state, &stack, thread);
+    mpiq_rank_add_requests(target, state, &stack, thread);
     mpiq_target_stack_deinit(&stack);
     mpiq_rank_add_interpreter_lock(target, state, thread);
     mpiq_rank_add_python(target, state, thread);

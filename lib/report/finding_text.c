@@ -363,6 +363,38 @@ static bool put_circle(const struct mpiq_page *page, struct mpiq_buffer *text,
     return true;
 }
 
+/* Whether all ranks have to come to a call. */
+static bool is_for_all(const char *call)
+{
+    return mpiq_collective_class(call) >= 0 || strncmp(call, "MPI_Init", 8) == 0 ||
+           strcmp(call, "MPI_Finalize") == 0;
+}
+
+/* "Rank 2, the root, is not in that MPI_Bcast.", "Rank 1 is outside MPI: the others may wait for it." */
+static void put_absent(struct mpiq_buffer *text, const struct mpiq_finding *finding)
+{
+    const struct mpiq_rank_set *missing = &finding->missing;
+    const bool one = missing->size == 1, root = finding->others.size > 0;
+    const bool same = root && mpiq_rank_set_equal(&finding->others, missing);
+    if (root && !same) {
+        mpiq_buffer_string(text, "Rank ");
+        mpiq_put_ranks(text, &finding->others, MPIQ_MOST_RANGES);
+        mpiq_buffer_printf(text, ", the root, is not in that %s. ", finding->collective);
+    }
+    if (missing->size == 0)
+        return;
+    mpiq_buffer_string(text, one ? "Rank " : "Ranks ");
+    mpiq_put_ranks(text, missing, MPIQ_MOST_RANGES);
+    if (same)
+        mpiq_buffer_printf(text, ", the root of that %s,", finding->collective);
+    mpiq_buffer_string(text, one ? " is " : " are ");
+    if (finding->call_count == 1 && is_for_all(finding->calls[0].collective) && !same)
+        mpiq_buffer_printf(text, "not in %s", finding->calls[0].collective);
+    else
+        mpiq_buffer_string(text, "outside MPI");
+    mpiq_buffer_printf(text, ": the others may wait for %s. ", one ? "it" : "them");
+}
+
 static void put_hint(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
@@ -370,10 +402,11 @@ static void put_hint(struct mpiq_page *page, const struct mpiq_finding *finding,
         put_evidence(page, finding, INDENT - 2, most);
     else
         put_sites(page, finding, most);
+    put_absent(&text, finding);
     bool collective = false;
     for (size_t i = 0; i < finding->call_count; i++)
         collective = collective || mpiq_collective_class(finding->calls[i].collective) >= 0;
-    if (!put_circle(page, &text, finding) && finding->call_count != 1 && collective)
+    if (!put_circle(page, &text, finding) && finding->call_count != 1 && collective && text.length == 0)
         mpiq_buffer_string(&text, "Ranks in different calls often mean that one took another path. ");
     mpiq_buffer_string(&text, "Start the job with `mpiq run` to know.");
     mpiq_print(page, INDENT - 2, "%s", mpiq_buffer_text(&text));

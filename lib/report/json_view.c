@@ -80,6 +80,23 @@ static void put_notes(struct mpiq_json *json, const char *key, const struct mpiq
     mpiq_json_close(json, ']');
 }
 
+static void put_known_hangs(struct mpiq_json *json, const struct mpiq_diagnosis *diagnosis)
+{
+    mpiq_json_key(json, "known_hangs");
+    mpiq_json_open(json, '[');
+    for (size_t i = 0; i < diagnosis->known_hang_count; i++) {
+        const struct mpiq_hang_match *match = &diagnosis->known_hangs[i];
+        mpiq_json_open(json, '{');
+        mpiq_json_put_ranks(json, "ranks", &match->ranks, false);
+        mpiq_json_put_string(json, "call", match->call);
+        mpiq_json_put_string(json, "fixed_in", match->fixed_in);
+        mpiq_json_put_string(json, "reference", match->reference);
+        mpiq_json_put_string(json, "text", match->text);
+        mpiq_json_close(json, '}');
+    }
+    mpiq_json_close(json, ']');
+}
+
 void mpiq_json_view(struct mpiq_page *page, enum mpiq_view view)
 {
     struct mpiq_json json = {.page = page, .text = {.out = &page->out}};
@@ -125,6 +142,10 @@ void mpiq_json_view(struct mpiq_page *page, enum mpiq_view view)
         put_notes(&json, "assumptions", diagnosis->assumptions, diagnosis->assumption_count);
         mpiq_json_break(&json);
         put_notes(&json, "notes", diagnosis->notes, diagnosis->note_count);
+        if (diagnosis->known_hang_count > 0) {
+            mpiq_json_break(&json);
+            put_known_hangs(&json, diagnosis);
+        }
     }
     mpiq_json_close(&json, '}');
     mpiq_buffer_char(&page->out, '\n');

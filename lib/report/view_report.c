@@ -179,11 +179,26 @@ size_t mpiq_lines_of(const struct mpiq_buffer *buffer)
     return lines;
 }
 
+/* "Ranks 0-3 wait in MPI_Finalize, perhaps by a known bug: …" */
+static void put_known_hangs(struct mpiq_page *page)
+{
+    for (size_t i = 0; i < page->diagnosis->known_hang_count; i++) {
+        const struct mpiq_hang_match *match = &page->diagnosis->known_hangs[i];
+        struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+        mpiq_buffer_string(&text, match->ranks.size == 1 ? "Rank " : "Ranks ");
+        mpiq_put_ranks(&text, &match->ranks, MPIQ_MOST_RANGES);
+        mpiq_buffer_printf(&text, " %s in %s, %s.", match->ranks.size == 1 ? "waits" : "wait", match->call,
+                           match->text);
+        mpiq_print(page, 3, "%s", mpiq_buffer_text(&text));
+    }
+}
+
 static void put_report(struct mpiq_page *page, const struct mpiq_behaviours *others, bool all,
                        const struct mpiq_limits *limits)
 {
     const struct mpiq_diagnosis *diagnosis = page->diagnosis;
     put_causes(page, limits);
+    put_known_hangs(page);
     /* What they have done, the causes say. */
     bool over = diagnosis->verdict == MPIQ_VERDICT_FINISHED && !diagnosis->ended;
     if (!over)

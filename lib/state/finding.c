@@ -96,6 +96,9 @@ void mpiq_diagnosis_destroy(struct mpiq_diagnosis *diagnosis)
     mpiq_rank_set_deinit(&diagnosis->because.ranks);
     notes_deinit(diagnosis->assumptions, diagnosis->assumption_count);
     notes_deinit(diagnosis->notes, diagnosis->note_count);
+    for (size_t i = 0; i < diagnosis->known_hang_count; i++)
+        mpiq_rank_set_deinit(&diagnosis->known_hangs[i].ranks);
+    free(diagnosis->known_hangs);
     free(diagnosis->partner);
     mpiq_arena_destroy(diagnosis->arena);
     free(diagnosis);
@@ -296,6 +299,11 @@ struct mpiq_note *mpiq_diagnosis_add_assumption(struct mpiq_diagnosis *diagnosis
 struct mpiq_note *mpiq_diagnosis_add_note(struct mpiq_diagnosis *diagnosis, enum mpiq_note_kind kind)
 {
     return note_init(APPEND(diagnosis, notes, note_count), kind);
+}
+
+struct mpiq_hang_match *mpiq_diagnosis_add_known_hang(struct mpiq_diagnosis *diagnosis)
+{
+    return APPEND(diagnosis, known_hangs, known_hang_count);
 }
 
 void mpiq_last_call_add(struct mpiq_last_call *all, const struct mpiq_last_call *one)

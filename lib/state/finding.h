@@ -212,6 +212,7 @@ enum mpiq_remark {
     MPIQ_REMARK_RECEIVED,     /* where the message before was taken: the finding's received_before */
     MPIQ_REMARK_SCRIPT_ENDED, /* an interpreter brings the rank to its end */
     MPIQ_REMARK_THREAD,       /* another thread of the rank than the one in MPI, and who has its lock */
+    MPIQ_REMARK_HOST,         /* of a job on several hosts, they are all those on one */
     MPIQ_REMARK_END           /* of a job that has ended: how this rank did */
 };
 
@@ -467,6 +468,17 @@ struct mpiq_because {
     uint32_t said_by;   /* in findings; MPIQ_NONE */
 };
 
+/* Ranks that wait where their release of the MPI library is known to hang (names/known_hangs.h). */
+struct mpiq_hang_match {
+    struct mpiq_rank_set ranks;
+    const char *library;   /* "Open MPI 4.0.1" */
+    const char *call;      /* "MPI_Finalize" */
+    const char *where;     /* " over UCX"; "" */
+    const char *fixed_in;  /* "4.0.0" */
+    const char *reference; /* where that is written */
+    const char *text;      /* lib/words: a clause, ranks not repeated in it */
+};
+
 struct mpiq_diagnosis {
     bool ended;     /* the job has, by an error: ranks are as they were then */
     bool by_stacks; /* unknown because nothing but stacks, and what calls were given, was read */
@@ -482,6 +494,8 @@ struct mpiq_diagnosis {
     size_t assumption_count;
     struct mpiq_note *notes; /* what could not be read, alike ones on one line */
     size_t note_count;
+    struct mpiq_hang_match *known_hangs;
+    size_t known_hang_count;
     uint32_t *partner;        /* for each operation of the job the one it matches on the other side (a
                                  pending send its unexpected message or its receive); MPIQ_NONE */
     struct mpiq_arena *arena; /* owner of strings and arrays */
@@ -529,6 +543,7 @@ struct mpiq_near_miss *mpiq_finding_add_near_miss(struct mpiq_finding *finding);
 struct mpiq_evidence *mpiq_finding_add_evidence(struct mpiq_finding *finding);
 struct mpiq_note *mpiq_diagnosis_add_assumption(struct mpiq_diagnosis *diagnosis, enum mpiq_note_kind kind);
 struct mpiq_note *mpiq_diagnosis_add_note(struct mpiq_diagnosis *diagnosis, enum mpiq_note_kind kind);
+struct mpiq_hang_match *mpiq_diagnosis_add_known_hang(struct mpiq_diagnosis *diagnosis);
 struct mpiq_chain *mpiq_chain_create(void);
 struct mpiq_step *mpiq_chain_add_step(struct mpiq_chain *chain);
 

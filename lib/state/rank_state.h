@@ -366,23 +366,26 @@ enum mpiq_sleep {
 #undef MPIQ_ENUM
 };
 
-/* What an MPI call was given, by the names that the standard gives parameters.  X(identifier, word) */
-#define MPIQ_GIVEN_KINDS(X)   \
-    X(COUNT, "count")         \
-    X(SENDCOUNT, "sendcount") \
-    X(RECVCOUNT, "recvcount") \
-    X(DATATYPE, "datatype")   \
-    X(SENDTYPE, "sendtype")   \
-    X(RECVTYPE, "recvtype")   \
-    X(DEST, "dest")           \
-    X(SOURCE, "source")       \
-    X(TAG, "tag")             \
-    X(SENDTAG, "sendtag")     \
-    X(RECVTAG, "recvtag")     \
-    X(ROOT, "root")           \
-    X(OP, "op")               \
-    X(COMM, "comm")           \
-    X(RANK, "rank") /* of a window */
+/* What an MPI call was given, or the call that made a request that it waits for, by the names that the
+   standard gives parameters.  X(identifier, word) */
+#define MPIQ_GIVEN_KINDS(X)                                                          \
+    X(COUNT, "count")                                                                \
+    X(SENDCOUNT, "sendcount")                                                        \
+    X(RECVCOUNT, "recvcount")                                                        \
+    X(DATATYPE, "datatype")                                                          \
+    X(SENDTYPE, "sendtype")                                                          \
+    X(RECVTYPE, "recvtype")                                                          \
+    X(DEST, "dest")                                                                  \
+    X(SOURCE, "source")                                                              \
+    X(TAG, "tag")                                                                    \
+    X(SENDTAG, "sendtag")                                                            \
+    X(RECVTAG, "recvtag")                                                            \
+    X(ROOT, "root")                                                                  \
+    X(OP, "op")                                                                      \
+    X(COMM, "comm")                                                                  \
+    X(RANK, "rank")         /* of a window */                                        \
+    X(REQUEST, "request")   /* name: the call that made it; NULL: it is not known */ \
+    X(REQUESTS, "requests") /* value: how many it waits for, if more than are listed */
 
 enum mpiq_given_kind {
 #define MPIQ_ENUM(id, word) MPIQ_GIVEN_##id,
@@ -393,10 +396,11 @@ enum mpiq_given_kind {
 
 /* An argument of the MPI call that a thread is in, as its caller's code tells it: a hint, never a proof. */
 struct mpiq_given {
-    uint8_t kind;     /* enum mpiq_given_kind */
-    bool any;         /* MPI_ANY_SOURCE, MPI_ANY_TAG */
-    bool null;        /* MPI_PROC_NULL */
-    int64_t value;    /* a number; a handle's bits */
+    uint8_t kind;        /* enum mpiq_given_kind */
+    bool any;            /* MPI_ANY_SOURCE, MPI_ANY_TAG */
+    bool null;           /* MPI_PROC_NULL */
+    uint32_t of_request; /* 0: an argument of the call; n: of what made its n-th request */
+    int64_t value;       /* a number; a handle's bits */
     const char *name; /* of a predefined handle: "MPI_COMM_WORLD"; interned; NULL: another one, or a number */
 };
 

@@ -122,14 +122,21 @@ const char *mpiq_say_overlap(struct mpiq_speaker *s, const struct mpiq_finding *
 
 const char *mpiq_say_stacks(struct mpiq_speaker *s, const struct mpiq_finding *finding)
 {
-    const char *text = "";
+    const struct mpiq_rank_set *missing = &finding->missing;
+    const char *text = missing->size == 0
+                           ? ""
+                           : WORDS(s->arena, "%s %s outside MPI", mpiq_words_ranks(s->arena, missing),
+                                   mpiq_is_plural(missing) ? "are" : "is");
     for (size_t i = 0; i < finding->call_count; i++) {
         const struct mpiq_finding_call *call = &finding->calls[i];
-        text = WORDS(s->arena, "%s%s%s %s in %s", text, i > 0 ? ", " : "",
+        text = WORDS(s->arena, "%s%s%s %s in %s", text, text[0] ? ", " : "",
                      mpiq_words_ranks(s->arena, &call->ranks), mpiq_is_plural(&call->ranks) ? "are" : "is",
                      call->collective);
     }
-    return text;
+    return finding->others.size == 0
+               ? text
+               : WORDS(s->arena, "%s, and %s, the root of that %s, is not in it", text,
+                       mpiq_words_ranks(s->arena, &finding->others), finding->collective);
 }
 
 /* ---- calls that differ ------------------------------------------------------------------------------ */

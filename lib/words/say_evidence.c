@@ -75,6 +75,16 @@ static const char *other_thread(struct mpiq_speaker *s, const struct mpiq_eviden
                  call ? call : place);
 }
 
+/* "all 4 ranks on n17" */
+static const char *on_host(struct mpiq_speaker *s, const struct mpiq_rank_set *ranks)
+{
+    const struct mpiq_rank_range *first = &ranks->ranges[0];
+    const struct mpiq_job_rank *rank =
+        mpiq_job_rank_of(s->job, mpiq_job_process(s->job, first->world, first->first));
+    const char *host = rank ? mpiq_job_string(s->job, rank->host) : NULL;
+    return host ? WORDS(s->arena, "all %" PRIu64 " ranks on %s", ranks->size, host) : NULL;
+}
+
 const char *mpiq_say_remark(struct mpiq_speaker *s, const struct mpiq_finding *finding,
                             const struct mpiq_evidence *evidence)
 {
@@ -91,6 +101,8 @@ const char *mpiq_say_remark(struct mpiq_speaker *s, const struct mpiq_finding *f
         return "its script has ended, perhaps by an exception";
     case MPIQ_REMARK_THREAD:
         return other_thread(s, evidence);
+    case MPIQ_REMARK_HOST:
+        return on_host(s, &evidence->ranks);
     case MPIQ_REMARK_END:
         return mpiq_say_own_end(s, evidence);
     }

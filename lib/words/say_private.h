@@ -50,6 +50,7 @@ const char *mpiq_say_sides(struct mpiq_speaker *s, const struct mpiq_finding *fi
 
 const char *mpiq_say_verdict(struct mpiq_speaker *s);
 const char *mpiq_say_note(struct mpiq_speaker *s, const struct mpiq_note *note);
+const char *mpiq_say_known_hang(struct mpiq_speaker *s, const struct mpiq_hang_match *match);
 
 /* What a line of evidence says of the end of its ranks; NULL: nothing. */
 const char *mpiq_say_own_end(struct mpiq_speaker *s, const struct mpiq_evidence *evidence);

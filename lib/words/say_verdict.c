@@ -161,3 +161,10 @@ const char *mpiq_say_note(struct mpiq_speaker *s, const struct mpiq_note *note)
         return notes[note->kind];
     }
 }
+
+const char *mpiq_say_known_hang(struct mpiq_speaker *s, const struct mpiq_hang_match *match)
+{
+    return WORDS(s->arena,
+                 "perhaps by a known bug: %s may hang in %s%s, and %s is the first release without it (%s)",
+                 match->library, match->call, match->where, match->fixed_in, match->reference);
+}

@@ -162,6 +162,8 @@ struct mpiq_error *mpiq_write_sentences(const struct mpiq_job_state *job, struct
     diagnosis->text = mpiq_say_verdict(&s);
     write_notes(&s, diagnosis->assumptions, diagnosis->assumption_count);
     write_notes(&s, diagnosis->notes, diagnosis->note_count);
+    for (size_t i = 0; i < diagnosis->known_hang_count; i++)
+        diagnosis->known_hangs[i].text = mpiq_say_known_hang(&s, &diagnosis->known_hangs[i]);
     return result(&s, missed);
 }
 

@@ -184,9 +184,16 @@ static void put_given_message(const struct teller *t, const struct mpiq_wait_par
         put_given_data(t, given, ", ");
 }
 
+static bool is_call(const struct teller *t, const char *name)
+{
+    return t->call && name && strcmp(t->call, name) == 0;
+}
+
 static void put_given_collective(const struct teller *t, const struct mpiq_wait_part *part)
 {
     const struct mpiq_given_wait *given = part->given;
+    if (!is_call(t, part->collective))
+        mpiq_buffer_printf(t->out, "%s ", part->collective);
     mpiq_buffer_string(t->out, "on ");
     if (part->comm != MPIQ_NONE)
         mpiq_put_communicator(t->job, t->out, part->comm);
@@ -197,11 +204,6 @@ static void put_given_collective(const struct teller *t, const struct mpiq_wait_
     if (given->op)
         mpiq_buffer_printf(t->out, ", %s", given->op);
     put_given_data(t, given, ", ");
-}
-
-static bool is_call(const struct teller *t, const char *name)
-{
-    return t->call && name && strcmp(t->call, name) == 0;
 }
 
 static void put_collective(const struct teller *t, const struct mpiq_wait_part *part)
@@ -333,7 +335,7 @@ static void put_parts(const struct teller *t, const struct mpiq_waits_for *wait)
     uint32_t shown = wait->part_count <= MOST_PARTS ? wait->part_count : MOST_PARTS - 1;
     uint64_t rest = (uint64_t)wait->part_count - shown + wait->more;
     if (wait->guessed && wait->part_count + wait->more > 1)
-        mpiq_buffer_string(t->out, "one of these: ");
+        mpiq_buffer_string(t->out, wait->parts[0].given ? "one or more of these: " : "one of these: ");
     for (uint32_t i = 0; i < shown; i++) {
         bool last = i + 1 == shown && rest == 0;
         if (i > 0)

@@ -2,13 +2,13 @@
 """Programs of the corpus that hang, compiled for a library."""
 import corpus
 
-SAMPLE = ("point_to_point", "collectives")
+SAMPLE = ("point_to_point", "collectives", "nonblocking")
 # Cases of a family in the sample.
 MOST = 12
 
 
 def programs(line, directory, every):
-    """(case, executable) of each that hangs on that library; without `every` a few of two families."""
+    """(case, executable) of each that hangs on that library; without `every` a few of three families."""
     chosen = {}
     for case in corpus.load():
         if case.healthy or case.two_hosts or not case.on(line) or not case.firsts:

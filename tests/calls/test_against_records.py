@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What MPI calls were given by their callers' code, against what the recorder saw: hung programs of the corpus.
 
-Nothing that is told may be wrong.  MPIQ_CALLS=all takes every program that hangs; else those of two families.
+Nothing that is told may be wrong.  MPIQ_CALLS=all takes every program that hangs; else those of three families.
 """
 import json
 import os
@@ -28,8 +28,45 @@ def rank_states(snapshot):
     return [json.loads(line[2:]) for line in text.splitlines() if line.startswith("2 {")]
 
 
-def given_of(thread):
-    return {entry.get("kind", "count"): entry for entry in thread.get("given", [])}
+def given_of(thread, request=0):
+    """What the call was given, or the one that made its request of that number."""
+    return {entry.get("kind", "count"): entry for entry in thread.get("given", []) if entry.get("of_request", 0) == request}
+
+
+def differences(given, operation):
+    """(what is told otherwise, how many arguments are told) of one operation."""
+    wrong, told = [], 0
+    peer, tags = ARGUMENTS.get(operation.get("kind", "send"), (None, []))
+    tag = next((given[name] for name in tags if name in given), None)
+    if peer in given:
+        told += 1
+        value = -1 if given[peer].get("any") else given[peer].get("value", 0)
+        if value != operation.get("peer_local", -1):
+            wrong.append(f"{peer} {given[peer]} is {operation}")
+    if tag:
+        told += 1
+        if tag.get("any", False) != operation.get("tag_any", False) or \
+                (not tag.get("any") and tag.get("value", 0) != operation.get("tag", 0)):
+            wrong.append(f"tag {tag} is {operation}")
+    return wrong, told
+
+
+def compared_requests(thread):
+    """The same of a thread that waits for requests: each that is pending was made by a call that is told, if all are."""
+    waits, wrong, told = thread.get("waits", []), [], 0
+    numbers = sorted({entry["of_request"] for entry in thread.get("given", []) if "of_request" in entry})
+    made = [given_of(thread, number) for number in numbers]
+    if len(waits) != 1 or not made or not all(given["request"].get("name") for given in made) or \
+            "requests" in given_of(thread):
+        return [], 0
+    for operation in waits[0].get("operations", []):
+        collective = operation.get("collective")
+        alike = [given for given in made if (given["request"]["name"] == collective if collective else
+                                             not differences(given, operation)[0])]
+        told += 1
+        if not alike:
+            wrong.append(f"{thread['mpi_call']}: {made} is {operation}")
+    return wrong, told
 
 
 def compared(thread):
@@ -39,18 +76,9 @@ def compared(thread):
         return [], 0
     wrong, told = [], 0
     for operation in waits[0].get("operations", []):
-        peer, tags = ARGUMENTS.get(operation.get("kind", "send"), (None, []))
-        tag = next((given[name] for name in tags if name in given), None)
-        if peer in given:
-            told += 1
-            value = -1 if given[peer].get("any") else given[peer].get("value", 0)
-            if value != operation.get("peer_local", -1):
-                wrong.append(f"{thread['mpi_call']}: {peer} {given[peer]} is {operation}")
-        if tag:
-            told += 1
-            if tag.get("any", False) != operation.get("tag_any", False) or \
-                    (not tag.get("any") and tag.get("value", 0) != operation.get("tag", 0)):
-                wrong.append(f"{thread['mpi_call']}: tag {tag} is {operation}")
+        differ, some = differences(given, operation)
+        wrong += [f"{thread['mpi_call']}: {text}" for text in differ]
+        told += some
     return wrong, told
 
 
@@ -60,7 +88,7 @@ def test_arguments_agree_with_records(name, mpiq, tmp_path):
     if not shutil.which(f"mpirun.{name.split('+', maxsplit=1)[0]}") or not shutil.which("zstd"):
         pytest.skip("the MPI library or zstd is not installed")
     line = libraries.line(name)
-    wrong, told = [], 0
+    wrong, told, requests = [], 0, 0
     for case, executable in hung.programs(line, tmp_path, os.environ.get("MPIQ_CALLS") == "all"):
         snapshot = tmp_path / f"{case.name}.mpiq"
         with jobs.Job(line, [executable, case.program], case.ranks) as job:
@@ -71,8 +99,10 @@ def test_arguments_agree_with_records(name, mpiq, tmp_path):
         for state in rank_states(snapshot):
             for thread in state.get("threads", []):
                 differ, some = compared(thread)
-                wrong += [f"{case.name}, rank {state.get('name', {}).get('rank')}: {text}" for text in differ]
+                others, some_requests = compared_requests(thread)
+                wrong += [f"{case.name}, rank {state.get('name', {}).get('rank')}: {text}" for text in differ + others]
                 told += some
-    print(f"{name}: {told} arguments told")
+                requests += some_requests
+    print(f"{name}: {told} arguments told, {requests} requests")
     assert not wrong, "\n".join(wrong)
-    assert told > 0
+    assert told > 0 and requests > 0

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "process/call_history.h"
 #include "process/call_site.h"
 
 enum { CALL_FRAMES = 3, CALL_ASKED = 12 };
@@ -54,6 +55,46 @@ static inline void ask_words(struct mpiq_modules *modules, uint64_t base, uint32
     for (size_t i = 0; i < MPIQ_CALL_WORDS; i++) {
         if (words[i].origin_count > MPIQ_WORD_ORIGINS || (words[i].known && i >= CALL_ASKED))
             abort();
+    }
+}
+
+/* One function in two makes a word, one in four writes memory. */
+static inline void any_effect(void *argument, uint64_t function,
+                              const struct mpiq_call_word words[MPIQ_CALL_WORDS],
+                              struct mpiq_call_effect *ret)
+{
+    (void)argument;
+    *ret =
+        (struct mpiq_call_effect){.known = function & 3, .later = function & 4, .made = -1, .made_size = 4};
+    if (function & 1)
+        ret->made = (int)(function >> 4 & 7);
+    for (size_t i = 0; i < MPIQ_CALL_WORDS; i++) {
+        if (function & 2)
+            ret->writes[i] = words[i].known ? words[i].value : UINT64_MAX;
+    }
+}
+
+/* Asks for the calls that made words in the frame that is behind base, as above. */
+static inline void ask_history(struct mpiq_modules *modules, uint64_t base, uint32_t known, size_t count,
+                               const uint16_t sites[2])
+{
+    struct mpiq_frame_registers frames[CALL_FRAMES];
+    uint64_t addresses[16];
+    struct mpiq_earlier_call calls[16];
+    for (size_t i = 0; i < count; i++) {
+        frames[i] = (struct mpiq_frame_registers){.pc = base + sites[i % 2], .known = known};
+        for (uint64_t j = 0; j < MPIQ_FRAME_REGISTERS; j++)
+            frames[i].value[j] = base + 64 * j;
+    }
+    for (uint64_t i = 0; i < 16; i++)
+        addresses[i] = base + 64 * 7 + 4 * i;
+    mpiq_call_history_read(modules, frames, count, any_effect, NULL, addresses, 16, calls);
+    for (size_t i = 0; i < 16; i++) {
+        for (size_t j = 0; j < MPIQ_CALL_WORDS; j++) {
+            if (calls[i].words[j].origin_count > MPIQ_WORD_ORIGINS ||
+                (calls[i].words[j].known && !calls[i].back))
+                abort();
+        }
     }
 }
 

@@ -100,6 +100,7 @@ static void try_code(const uint8_t *data, size_t size)
                                    .word_size = 8,
                                    .machine = machine};
     ask_words(&modules, CODE, call_known(machine) | 0x30, 2, sites, callee);
+    ask_history(&modules, CODE, call_known(machine) | 0x30, 2, sites);
     mpiq_target_destroy(target);
     mpiq_object_clear();
 }

@@ -976,24 +976,104 @@ static void test_gone_and_not_looked(void)
 }
 
 /* Of stacks alone nothing is proven: who is in which call is a hint, the few first. */
-static void test_stacks_alone(void)
+/* A job of which stacks alone were read: rank n is in calls[n], NULL: it computes. */
+static void make_stacks(struct job_builder *job, const char *const *calls, int count)
 {
-    static const char *const calls[] = {"MPI_Bcast", "MPI_Barrier", "MPI_Bcast", "MPI_Bcast"};
-    struct job_builder job;
-    job_init(&job, 4);
-    job_unpatched(&job);
-    for (int rank = 0; rank < 4; rank++) {
+    job_init(job, count);
+    job_unpatched(job);
+    for (int rank = 0; rank < count; rank++) {
         for (int look = 0; look < 2; look++) {
-            struct mpiq_rank_state *state = job.states[look][rank];
+            struct mpiq_rank_state *state = job->states[look][rank];
             state->source = MPIQ_SOURCE_STACKS;
             state->queues = MPIQ_UNKNOWN;
             for (; state->communicator_count > 0; state->communicator_count--)
                 free(state->communicators[state->communicator_count - 1].local.members);
         }
-        job_call(&job, rank, calls[rank]);
+        if (calls[rank])
+            job_call(job, rank, calls[rank]);
     }
+}
+
+static void test_stacks_alone(void)
+{
+    static const char *const calls[] = {"MPI_Bcast", "MPI_Barrier", "MPI_Bcast", "MPI_Bcast"};
+    struct job_builder job;
+    make_stacks(&job, calls, 4);
     job_expect(&job, "unknown: only stacks could be read (Open MPI 4.1.4), so nothing can be proven\n"
                      "stacks_differ? ranks 0-3: rank 1 is in MPI_Barrier, ranks 0,2-3 are in MPI_Bcast\n");
+}
+
+/* Who is in no call may be the one that the others wait for. */
+static void test_stacks_and_one_outside(void)
+{
+    static const char *const calls[] = {"MPI_Barrier", NULL, "MPI_Barrier"};
+    struct job_builder job;
+    make_stacks(&job, calls, 3);
+    job_expect(&job, "unknown: only stacks could be read (Open MPI 4.1.4), so nothing can be proven\n"
+                     "stacks_differ? ranks 0,2 missing 1: rank 1 is outside MPI, ranks 0 and 2 are in "
+                     "MPI_Barrier\n");
+}
+
+/* Where the hosts of ranks say something, it is said. */
+static void test_all_ranks_on_a_host(void)
+{
+    static const char *const calls[] = {"MPI_Bcast", "MPI_Bcast", "MPI_Barrier", "MPI_Barrier",
+                                        "MPI_Barrier"};
+    static const char *const wanted[][2] = {{"all 2 ranks on n1", "all 3 ranks on n2"}, {NULL, NULL}};
+    for (int split = 0; split < 2; split++) { /* then one in a barrier is on n1, too */
+        struct job_builder job;
+        make_stacks(&job, calls, 5);
+        for (int rank = 0; rank < 5; rank++) {
+            for (int look = 0; look < 2; look++)
+                snprintf(job.states[look][rank]->host, sizeof job.states[look][rank]->host, "n%d",
+                         rank < 2 + split ? 1 : 2);
+        }
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_EQUAL_FATAL(diagnosis->finding_count, 1);
+        CU_ASSERT_EQUAL_FATAL(diagnosis->findings[0].evidence_count, 2);
+        for (int i = 0; i < 2; i++) {
+            const char *note = diagnosis->findings[0].evidence[i].note;
+            CU_ASSERT_STRING_EQUAL(note ? note : "", wanted[split][i] ? wanted[split][i] : "");
+        }
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
+/* A hang that a release is known for is told of that release alone, and not where the program explains it. */
+static void test_known_hang(void)
+{
+    static const char *const calls[] = {"MPI_Fetch_and_op", "MPI_Win_flush"};
+    static const struct {
+        const char *library, *pml;
+        size_t told;
+    } rows[] = {{"Open MPI 4.0.1", "ucx", 1}, {"Open MPI 4.0.2", "ucx", 0}, {"Open MPI 4.0.1", "ob1", 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct job_builder job;
+        make_stacks(&job, calls, 2);
+        for (int rank = 0; rank < 2; rank++) {
+            for (int look = 0; look < 2; look++) {
+                struct mpiq_rank_state *state = job.states[look][rank];
+                snprintf(state->library, sizeof state->library, "%s", rows[i].library);
+                snprintf(state->pml, sizeof state->pml, "%s", rows[i].pml);
+            }
+        }
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_EQUAL(diagnosis->known_hang_count, rows[i].told);
+        if (diagnosis->known_hang_count == 1) {
+            CU_ASSERT_EQUAL(diagnosis->known_hangs[0].ranks.size, 1);
+            CU_ASSERT_STRING_EQUAL(
+                diagnosis->known_hangs[0].text,
+                "perhaps by a known bug: Open MPI 4.0.1 may hang in MPI_Fetch_and_op over UCX, "
+                "and 4.0.2 is the first release without it (Open MPI 4.0.2, change log)");
+        }
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
 }
 
 int main(void)
@@ -1043,6 +1123,9 @@ int main(void)
         {"chain to sleeper", test_chain_to_sleeper},
         {"unpatched ping pong", test_unpatched_ping_pong},
         {"stacks alone", test_stacks_alone},
+        {"stacks and one outside", test_stacks_and_one_outside},
+        {"all ranks on a host", test_all_ranks_on_a_host},
+        {"known hang", test_known_hang},
         CU_TEST_INFO_NULL,
     };
     return suite_run("ranks", tests);

@@ -1,0 +1,687 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "process/history_state.h"
+
+#include <string.h>
+
+#include "process/call_site.h"
+#include "process/call_word.h"
+
+/* What an instruction gives a name to, beside the registers that it writes (by number). */
+enum { READ_BEFORE = 64, LOADED = 62, MADE = 63 };
+
+/* Bytes above the stack pointer that may be arguments of a call, for its callee to use. */
+enum { STACK_ARGUMENTS = 64 };
+
+static uint64_t symbol_of(uint64_t address, int what)
+{
+    return address << 7 | (uint64_t)what;
+}
+
+/* What a register held at the function's entry. */
+static uint64_t entry_symbol(int number)
+{
+    return symbol_of(0, number);
+}
+
+static struct mpiq_history_word unknown(bool frame)
+{
+    return (struct mpiq_history_word){.kind = MPIQ_HISTORY_UNKNOWN, .frame = frame};
+}
+
+static struct mpiq_history_word number(uint64_t value)
+{
+    return (struct mpiq_history_word){.kind = MPIQ_HISTORY_NUMBER, .value = value};
+}
+
+static bool is_frame(const struct mpiq_history_word *word)
+{
+    return word->kind == MPIQ_HISTORY_FRAME || word->frame;
+}
+
+static bool is_same(const struct mpiq_history_word *a, const struct mpiq_history_word *b)
+{
+    return a->kind == b->kind && a->frame == b->frame && a->narrow == b->narrow && a->symbol == b->symbol &&
+           a->value == b->value;
+}
+
+static bool has_base_of(const struct mpiq_history_word *a, const struct mpiq_history_word *b)
+{
+    return a->kind == b->kind && a->symbol == b->symbol;
+}
+
+static bool is_made(const struct mpiq_history_word *word)
+{
+    return word->kind == MPIQ_HISTORY_NAMED && (word->symbol & 127) == MADE;
+}
+
+/* ---- memory ---- */
+
+static void drop_slot(struct mpiq_history_state *state, size_t index)
+{
+    state->slots[index] = state->slots[--state->slot_count];
+}
+
+/* The words in the frame, or all others, may have been written. */
+static void forget(struct mpiq_history_state *state, bool of_frame, bool keep_made)
+{
+    for (size_t i = state->slot_count; i-- > 0;) {
+        if ((state->slots[i].base.kind == MPIQ_HISTORY_FRAME) == of_frame &&
+            !(keep_made && is_made(&state->slots[i].value)))
+            drop_slot(state, i);
+    }
+}
+
+/* So many bytes at an address may have been written. */
+static void forget_at(struct mpiq_history_state *state, const struct mpiq_history_word *address,
+                      uint64_t size, bool keep_made)
+{
+    bool known = address->kind != MPIQ_HISTORY_UNKNOWN && !address->narrow && size <= 1 << 24;
+    if (!known) {
+        forget(state, false, keep_made);
+        if (is_frame(address))
+            forget(state, true, keep_made);
+        return;
+    }
+    for (size_t i = state->slot_count; i-- > 0;) {
+        const struct mpiq_history_slot *slot = &state->slots[i];
+        uint64_t distance = slot->base.value - address->value;
+        bool same = has_base_of(&slot->base, address);
+        bool meets = distance < size || 0 - distance < slot->size;
+        /* The frame is met by what may be an address of it. */
+        bool either = slot->base.kind == MPIQ_HISTORY_FRAME ? is_frame(address)
+                      : address->kind == MPIQ_HISTORY_FRAME ? slot->base.frame
+                                                            : true;
+        if ((same ? meets : either) && !(keep_made && is_made(&slot->value)))
+            drop_slot(state, i);
+    }
+}
+
+static void remember(struct mpiq_history_state *state, const struct mpiq_history_word *address, uint64_t size,
+                     const struct mpiq_history_word *value)
+{
+    if (state->slot_count == MPIQ_HISTORY_SLOTS || address->kind == MPIQ_HISTORY_UNKNOWN || address->narrow ||
+        (size != 4 && size != 8))
+        return;
+    struct mpiq_history_slot *slot = &state->slots[state->slot_count++];
+    *slot = (struct mpiq_history_slot){.base = *address, .size = (uint8_t)size, .value = *value};
+    slot->value.narrow = slot->value.narrow || size == 4;
+}
+
+/* A name is given anew: whatever had it is not known any more. */
+static struct mpiq_history_word name(struct mpiq_history_state *state, uint64_t symbol, bool frame)
+{
+    for (size_t i = 0; i < MPIQ_HISTORY_REGISTERS; i++) {
+        struct mpiq_history_word *word = &state->registers[i];
+        if (word->kind == MPIQ_HISTORY_NAMED && word->symbol == symbol)
+            *word = unknown(word->frame);
+    }
+    for (size_t i = state->slot_count; i-- > 0;) {
+        const struct mpiq_history_slot *slot = &state->slots[i];
+        if ((slot->base.kind == MPIQ_HISTORY_NAMED && slot->base.symbol == symbol) ||
+            (slot->value.kind == MPIQ_HISTORY_NAMED && slot->value.symbol == symbol))
+            drop_slot(state, i);
+    }
+    for (size_t i = 0; i < state->call_count; i++) {
+        for (size_t j = 0; j < MPIQ_CALL_WORDS; j++) {
+            struct mpiq_history_word *word = &state->calls[i].words[j];
+            if (word->kind == MPIQ_HISTORY_NAMED && word->symbol == symbol)
+                *word = unknown(word->frame);
+        }
+    }
+    return (struct mpiq_history_word){.kind = MPIQ_HISTORY_NAMED, .frame = frame, .symbol = symbol};
+}
+
+/* ---- the beginning, and joins ---- */
+
+void mpiq_history_begin(struct mpiq_history_state *state, const struct mpiq_architecture *architecture)
+{
+    memset(state, 0, sizeof *state);
+    for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++)
+        state->registers[i] =
+            (struct mpiq_history_word){.kind = MPIQ_HISTORY_NAMED, .symbol = entry_symbol(i)};
+    state->registers[architecture->stack] = (struct mpiq_history_word){.kind = MPIQ_HISTORY_FRAME};
+}
+
+void mpiq_history_anything(struct mpiq_history_state *state)
+{
+    memset(state, 0, sizeof *state);
+    for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++)
+        state->registers[i] = unknown(true);
+    state->spilled = state->escaped = state->owed = true;
+}
+
+static bool join_word(struct mpiq_history_word *word, const struct mpiq_history_word *other)
+{
+    struct mpiq_history_word both = *word;
+    if (!is_same(word, other))
+        both = unknown(is_frame(word) || is_frame(other));
+    bool less = !is_same(word, &both);
+    *word = both;
+    return less;
+}
+
+static bool join_flag(bool *flag, bool other)
+{
+    bool less = other && !*flag;
+    *flag = *flag || other;
+    return less;
+}
+
+static size_t find_slot(const struct mpiq_history_state *state, const struct mpiq_history_word *base,
+                        uint64_t size)
+{
+    size_t i = 0;
+    while (i < state->slot_count && !(state->slots[i].size == size && is_same(&state->slots[i].base, base)))
+        i++;
+    return i;
+}
+
+static bool join_calls(struct mpiq_history_state *state, const struct mpiq_history_state *other)
+{
+    bool less = false;
+    for (size_t i = 0; i < other->call_count; i++) {
+        size_t at = 0;
+        while (at < state->call_count && state->calls[at].address != other->calls[i].address)
+            at++;
+        if (at == state->call_count) {
+            /* Made on one way only: then no word is left of it, but for what comes later. */
+            if (at == MPIQ_HISTORY_CALLS)
+                continue;
+            state->calls[state->call_count++] = other->calls[i];
+            less = true;
+            continue;
+        }
+        for (size_t j = 0; j < MPIQ_CALL_WORDS; j++)
+            less = join_word(&state->calls[at].words[j], &other->calls[i].words[j]) || less;
+    }
+    return less;
+}
+
+bool mpiq_history_join(struct mpiq_history_state *state, const struct mpiq_history_state *other)
+{
+    bool less = false;
+    for (size_t i = 0; i < MPIQ_HISTORY_REGISTERS; i++)
+        less = join_word(&state->registers[i], &other->registers[i]) || less;
+    for (size_t i = state->slot_count; i-- > 0;) {
+        struct mpiq_history_slot *slot = &state->slots[i];
+        const size_t at = find_slot(other, &slot->base, slot->size);
+        const struct mpiq_history_slot *same = at < other->slot_count ? &other->slots[at] : NULL;
+        if (same && is_same(&same->value, &slot->value)) {
+            less = join_flag(&slot->doubted, same->doubted) || less;
+            continue;
+        }
+        /* Its value may still be an address of the frame. */
+        less = true;
+        if (is_frame(&slot->value) || (same && is_frame(&same->value)))
+            state->spilled = true;
+        drop_slot(state, i);
+    }
+    less = join_calls(state, other) || less;
+    less = join_flag(&state->spilled, other->spilled) || less;
+    less = join_flag(&state->escaped, other->escaped) || less;
+    return join_flag(&state->owed, other->owed) || less;
+}
+
+/* ---- operands ---- */
+
+/* The lower 32 bits, the rest zero. */
+static struct mpiq_history_word lower(struct mpiq_history_word word)
+{
+    if (word.kind == MPIQ_HISTORY_NUMBER)
+        word.value = mpiq_word_cut(word.value, 4);
+    else if (word.kind == MPIQ_HISTORY_FRAME)
+        word = unknown(true);
+    word.narrow = word.kind == MPIQ_HISTORY_NAMED;
+    return word;
+}
+
+/* A register; one that is not known gets a name, so that it may be known in the end. */
+static struct mpiq_history_word read_register(struct mpiq_history_state *state,
+                                              const struct mpiq_instruction *instruction, int reg)
+{
+    struct mpiq_history_word *word = &state->registers[reg];
+    if (word->kind == MPIQ_HISTORY_UNKNOWN)
+        *word = name(state, symbol_of(instruction->address, READ_BEFORE + reg), word->frame);
+    return *word;
+}
+
+static struct mpiq_history_word sum(const struct mpiq_history_word *a, const struct mpiq_history_word *b)
+{
+    const struct mpiq_history_word *base = b->kind == MPIQ_HISTORY_NUMBER ? a : b;
+    const struct mpiq_history_word *more = base == a ? b : a;
+    if (more->kind != MPIQ_HISTORY_NUMBER || base->kind == MPIQ_HISTORY_UNKNOWN)
+        return unknown(is_frame(a) || is_frame(b));
+    struct mpiq_history_word result = *base;
+    result.value += more->value;
+    return result;
+}
+
+static struct mpiq_history_word address_of(struct mpiq_history_state *state,
+                                           const struct mpiq_instruction *instruction,
+                                           const struct mpiq_operand *operand)
+{
+    if (operand->unfollowed)
+        return unknown(true);
+    struct mpiq_history_word address = number(operand->value);
+    if (operand->reg >= 0) {
+        const struct mpiq_history_word base = read_register(state, instruction, operand->reg);
+        address = sum(&address, &base);
+    }
+    if (operand->index >= 0) {
+        struct mpiq_history_word index = read_register(state, instruction, operand->index);
+        if (index.kind == MPIQ_HISTORY_NUMBER)
+            index.value *= operand->scale;
+        else if (operand->scale != 1)
+            index = unknown(is_frame(&index));
+        address = sum(&address, &index);
+    }
+    return address.narrow ? unknown(is_frame(&address)) : address;
+}
+
+static struct mpiq_history_word load(struct mpiq_history_state *state,
+                                     const struct mpiq_instruction *instruction,
+                                     const struct mpiq_operand *operand)
+{
+    const struct mpiq_history_word address = address_of(state, instruction, operand);
+    bool frame = state->escaped || (state->spilled && is_frame(&address));
+    if (operand->width != 4 && operand->width != 8)
+        return unknown(frame && operand->width > 8);
+    const size_t at = find_slot(state, &address, operand->width);
+    if (at < state->slot_count) {
+        state->slots[at].doubted = false;
+        return state->slots[at].value;
+    }
+    uint64_t symbol = symbol_of(instruction->address, LOADED);
+    struct mpiq_history_word value = name(state, symbol, frame);
+    value.narrow = operand->width == 4;
+    if (address.kind != MPIQ_HISTORY_NAMED || address.symbol != symbol)
+        remember(state, &address, operand->width, &value);
+    return value;
+}
+
+static struct mpiq_history_word operand_of(struct mpiq_history_state *state,
+                                           const struct mpiq_instruction *instruction,
+                                           const struct mpiq_operand *operand)
+{
+    struct mpiq_history_word word;
+    switch (operand->kind) {
+    case MPIQ_OPERAND_NUMBER:
+        return number(operand->value);
+    case MPIQ_OPERAND_MEMORY:
+        return load(state, instruction, operand);
+    case MPIQ_OPERAND_REGISTER:
+        word = read_register(state, instruction, operand->reg);
+        if (operand->width == 8)
+            return word;
+        if (operand->width == 4)
+            return lower(word);
+        if (word.kind == MPIQ_HISTORY_NUMBER)
+            return number(mpiq_word_cut(word.value, operand->width));
+        return unknown(is_frame(&word));
+    default:
+        return unknown(state->spilled || state->escaped);
+    }
+}
+
+/* ---- instructions ---- */
+
+static struct mpiq_history_word computed(int operation, const struct mpiq_history_word *a,
+                                         const struct mpiq_history_word *b)
+{
+    bool numbers = a->kind == MPIQ_HISTORY_NUMBER && b->kind == MPIQ_HISTORY_NUMBER;
+    struct mpiq_history_word minus = *b;
+    switch (operation) {
+    case MPIQ_ADD:
+        return sum(a, b);
+    case MPIQ_SUBTRACT:
+        minus.value = 0 - minus.value;
+        return b->kind == MPIQ_HISTORY_NUMBER ? sum(a, &minus) : unknown(is_frame(a) || is_frame(b));
+    case MPIQ_AND:
+        return numbers ? number(a->value & b->value) : unknown(is_frame(a) || is_frame(b));
+    case MPIQ_OR:
+        return numbers ? number(a->value | b->value) : unknown(is_frame(a) || is_frame(b));
+    case MPIQ_XOR:
+        return numbers ? number(a->value ^ b->value) : unknown(is_frame(a) || is_frame(b));
+    case MPIQ_MULTIPLY:
+        return numbers ? number(a->value * b->value) : unknown(is_frame(a) || is_frame(b));
+    default:
+        return unknown(is_frame(a) || is_frame(b));
+    }
+}
+
+static struct mpiq_history_word effect_of(struct mpiq_history_state *state,
+                                          const struct mpiq_instruction *instruction,
+                                          const struct mpiq_effect *effect)
+{
+    struct mpiq_history_word a, b;
+    if (effect->operation == MPIQ_ADDRESS) {
+        a = address_of(state, instruction, &effect->a);
+    } else {
+        a = operand_of(state, instruction, &effect->a);
+        switch (effect->operation) {
+        case MPIQ_MOVE:
+            break;
+        case MPIQ_EXTEND:
+            if (a.kind == MPIQ_HISTORY_NUMBER)
+                a.value = mpiq_word_extend(a.value, effect->a.width);
+            break;
+        case MPIQ_CHOOSE:
+            b = operand_of(state, instruction, &effect->b);
+            if (!is_same(&a, &b))
+                a = unknown(is_frame(&a) || is_frame(&b));
+            break;
+        default:
+            b = operand_of(state, instruction, &effect->b);
+            a = computed(effect->operation, &a, &b);
+            b = operand_of(state, instruction, &effect->c);
+            a.frame = a.frame || (effect->c.kind != MPIQ_OPERAND_UNKNOWN && is_frame(&b));
+            break;
+        }
+    }
+    return effect->width == 8 ? a : lower(a);
+}
+
+static void store(struct mpiq_history_state *state, const struct mpiq_architecture *architecture,
+                  const struct mpiq_instruction *instruction, bool sources_frame)
+{
+    const struct mpiq_history_word eight = number((uint64_t)-8);
+    struct mpiq_history_word address, value;
+    uint64_t size = 8;
+    switch (instruction->store) {
+    case MPIQ_STORES_NOTHING:
+        return;
+    case MPIQ_STORES_PUSHED:
+        address = sum(&state->registers[architecture->stack], &eight);
+        break;
+    case MPIQ_STORES_AT:
+        address = address_of(state, instruction, &instruction->to);
+        size = instruction->to.width ? instruction->to.width : UINT64_MAX;
+        break;
+    default:
+        state->escaped = state->escaped || state->spilled;
+        forget(state, true, false);
+        forget(state, false, false);
+        return;
+    }
+    forget_at(state, &address, size, false);
+    const uint64_t part = instruction->stored_count ? size / instruction->stored_count : size;
+    for (unsigned i = 0; i < instruction->stored_count || i == 0; i++) {
+        bool told = i < instruction->stored_count && instruction->stored[i].kind != MPIQ_OPERAND_UNKNOWN;
+        value = told ? operand_of(state, instruction, &instruction->stored[i])
+                     : unknown(sources_frame || state->escaped || state->spilled);
+        if (is_frame(&value)) {
+            state->spilled = state->spilled || is_frame(&address);
+            state->escaped = state->escaped || address.kind != MPIQ_HISTORY_FRAME;
+        }
+        if (value.kind != MPIQ_HISTORY_UNKNOWN)
+            remember(state, &address, part, &value);
+        address.value += part;
+    }
+}
+
+void mpiq_history_step(struct mpiq_history_state *state, const struct mpiq_architecture *architecture,
+                       const struct mpiq_instruction *instruction)
+{
+    struct mpiq_history_word made[MPIQ_EFFECTS_MOST];
+    uint32_t with_effect = 0;
+    bool sources_frame = false;
+    for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++)
+        sources_frame = sources_frame || (instruction->sources >> i & 1 && is_frame(&state->registers[i]));
+    for (int i = 0; i < instruction->effect_count; i++) {
+        made[i] = effect_of(state, instruction, &instruction->effects[i]);
+        with_effect |= UINT32_C(1) << instruction->effects[i].reg;
+    }
+    store(state, architecture, instruction, sources_frame);
+    if (instruction->opaque && sources_frame)
+        state->escaped = true; /* a vector may carry it to anywhere */
+    for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++) {
+        if (!(instruction->writes >> i & 1) || with_effect >> i & 1 || i == architecture->stack)
+            continue;
+        bool frame = sources_frame || state->spilled || state->escaped;
+        state->registers[i] = name(state, symbol_of(instruction->address, i), frame);
+    }
+    for (int i = 0; i < instruction->effect_count; i++) {
+        int reg = instruction->effects[i].reg;
+        if (made[i].kind == MPIQ_HISTORY_UNKNOWN)
+            made[i] = name(state, symbol_of(instruction->address, reg), made[i].frame);
+        state->registers[reg] = made[i];
+    }
+    if (with_effect >> architecture->stack & 1)
+        return;
+    struct mpiq_history_word *top = &state->registers[architecture->stack];
+    const struct mpiq_history_word move = number((uint64_t)instruction->stack_move);
+    *top = instruction->loses_stack ? unknown(true) : sum(top, &move);
+}
+
+/* ---- calls ---- */
+
+void mpiq_history_arguments(const struct mpiq_history_state *state,
+                            const struct mpiq_architecture *architecture,
+                            struct mpiq_history_word words[MPIQ_CALL_WORDS])
+{
+    const struct mpiq_history_word *top = &state->registers[architecture->stack];
+    for (size_t i = 0; i < MPIQ_CALL_WORDS; i++) {
+        words[i] = unknown(false);
+        if (i < architecture->argument_count) {
+            words[i] = state->registers[architecture->arguments[i]];
+            continue;
+        }
+        const struct mpiq_history_word offset = number(8 * (i - architecture->argument_count));
+        const struct mpiq_history_word address = sum(top, &offset);
+        size_t at = find_slot(state, &address, 8);
+        at = at < state->slot_count ? at : find_slot(state, &address, 4);
+        words[i] =
+            at < state->slot_count ? state->slots[at].value : unknown(state->spilled || state->escaped);
+    }
+}
+
+/* The callee has what is below the stack pointer, and what it was given above it.  How much that is, nobody
+   says of an unknown function: but no function reads again what it has given away. */
+static void forget_stack(struct mpiq_history_state *state, const struct mpiq_architecture *architecture,
+                         const struct mpiq_call_effect *effect)
+{
+    const struct mpiq_history_word *top = &state->registers[architecture->stack];
+    const size_t in_registers = architecture->argument_count;
+    const size_t pushed = effect->arguments > in_registers ? effect->arguments - in_registers : 0;
+    for (size_t i = state->slot_count; i-- > 0;) {
+        struct mpiq_history_slot *slot = &state->slots[i];
+        int64_t above = (int64_t)(slot->base.value - top->value);
+        if (slot->base.kind != MPIQ_HISTORY_FRAME)
+            continue;
+        if (top->kind != MPIQ_HISTORY_FRAME || above < 0 || (effect->known && above < (int64_t)pushed * 8))
+            drop_slot(state, i);
+        else if (!effect->known && above < STACK_ARGUMENTS && !is_made(&slot->value))
+            slot->doubted = true;
+    }
+}
+
+/* Memory after a call of which it is known what it does. */
+static void write_known(struct mpiq_history_state *state, const struct mpiq_call_effect *effect,
+                        const struct mpiq_history_word words[MPIQ_CALL_WORDS])
+{
+    if (effect->later) {
+        forget(state, false, true);
+        if (state->owed)
+            forget(state, true, true);
+    }
+    for (size_t i = 0; i < MPIQ_CALL_WORDS; i++) {
+        if (effect->writes[i] == 0 || (int)i == effect->made)
+            continue;
+        forget_at(state, &words[i], effect->writes[i], true);
+        state->owed = state->owed || (effect->made >= 0 && is_frame(&words[i]));
+    }
+}
+
+/* Whether a function may be given an address of the frame. */
+static bool passes_frame(const struct mpiq_history_state *state, const struct mpiq_architecture *architecture,
+                         const struct mpiq_history_word words[MPIQ_CALL_WORDS])
+{
+    const struct mpiq_history_word *top = &state->registers[architecture->stack];
+    for (size_t i = 0; i < architecture->argument_count; i++) {
+        if (is_frame(&words[i]))
+            return true;
+    }
+    for (size_t i = 0; i < state->slot_count; i++) {
+        const struct mpiq_history_slot *slot = &state->slots[i];
+        int64_t above = (int64_t)(slot->base.value - top->value);
+        if (slot->base.kind == MPIQ_HISTORY_FRAME && is_frame(&slot->value) &&
+            (top->kind != MPIQ_HISTORY_FRAME || (above >= 0 && above < STACK_ARGUMENTS)))
+            return true;
+    }
+    return false;
+}
+
+static void remember_call(struct mpiq_history_state *state, uint64_t address,
+                          const struct mpiq_history_word words[MPIQ_CALL_WORDS])
+{
+    size_t at = 0;
+    while (at < state->call_count && state->calls[at].address != address)
+        at++;
+    if (at == MPIQ_HISTORY_CALLS)
+        return;
+    state->call_count += at == state->call_count;
+    state->calls[at].address = address;
+    memcpy(state->calls[at].words, words, sizeof state->calls[at].words);
+}
+
+void mpiq_history_call(struct mpiq_history_state *state, const struct mpiq_architecture *architecture,
+                       uint64_t address, const struct mpiq_call_effect *effect,
+                       const struct mpiq_history_word words[MPIQ_CALL_WORDS], uint64_t preserved)
+{
+    bool passes = !effect->known && passes_frame(state, architecture, words);
+    state->escaped = state->escaped || passes;
+    forget_stack(state, architecture, effect);
+    if (effect->known) {
+        write_known(state, effect, words);
+    } else {
+        forget(state, false, false);
+        if (state->escaped)
+            forget(state, true, false);
+    }
+    if (effect->known && effect->made >= 0) {
+        const struct mpiq_history_word *to = &words[effect->made];
+        struct mpiq_history_word value = name(state, symbol_of(address, MADE), false);
+        forget_at(state, to, effect->made_size, false);
+        remember_call(state, address, words);
+        remember(state, to, effect->made_size, &value);
+    }
+    for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++) {
+        if (i != architecture->stack && !(preserved >> i & 1))
+            state->registers[i] = unknown(state->escaped);
+    }
+}
+
+/* ---- the end ---- */
+
+void mpiq_history_end(struct mpiq_history_end *end, const struct mpiq_history_state *state,
+                      struct mpiq_modules *modules, const struct mpiq_frame_registers *frames,
+                      size_t frame_count, const struct mpiq_architecture *architecture)
+{
+    memset(end, 0, sizeof *end);
+    end->state = state;
+    end->modules = modules;
+    end->registers = frames;
+    for (int i = 0; i < MPIQ_FRAME_REGISTERS && !end->frame_known; i++) {
+        end->frame_known = state->registers[i].kind == MPIQ_HISTORY_FRAME && (frames->known >> i & 1);
+        if (end->frame_known)
+            end->frame = frames->value[i] - state->registers[i].value;
+    }
+    for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++)
+        end->argument_of[i] = -1;
+    for (size_t i = 0; i < architecture->argument_count; i++)
+        end->argument_of[architecture->arguments[i]] = (int)i;
+    if (frame_count > 1)
+        mpiq_call_site_read(modules, frames + 1, frame_count - 1, frames[0].pc, architecture->argument_count,
+                            end->entry);
+}
+
+/* A word whose value differs from another's by what the two add to the same name. */
+static struct mpiq_call_word moved(struct mpiq_call_word word, const struct mpiq_history_word *from,
+                                   const struct mpiq_history_word *to)
+{
+    word.value += to->value - from->value;
+    word.narrow = word.narrow || from->narrow || to->narrow;
+    if (word.narrow)
+        word.value = mpiq_word_cut(word.value, 4);
+    return word;
+}
+
+static bool has_name(const struct mpiq_history_word *word, uint64_t symbol)
+{
+    return word->kind == MPIQ_HISTORY_NAMED && word->symbol == symbol;
+}
+
+/* Of something that has a name: in a register that the callee preserves. */
+static struct mpiq_call_word in_register(const struct mpiq_history_end *end,
+                                         const struct mpiq_history_word *word)
+{
+    for (int i = 0; i < MPIQ_FRAME_REGISTERS; i++) {
+        const struct mpiq_history_word *reg = &end->state->registers[i];
+        if ((end->registers->known >> i & 1) && has_name(reg, word->symbol))
+            return moved(mpiq_word_constant(end->registers->value[i]), reg, word);
+    }
+    /* What the function was given, if that is no memory, which may have been written since. */
+    for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++) {
+        int argument = end->argument_of[i];
+        if (argument < 0 || word->symbol != entry_symbol(i))
+            continue;
+        const struct mpiq_history_word at_entry = {.kind = MPIQ_HISTORY_NAMED, .symbol = word->symbol};
+        const struct mpiq_call_word *given = &end->entry[argument];
+        if (given->known && given->origin_count == 0)
+            return moved(*given, &at_entry, word);
+    }
+    return mpiq_word_unknown;
+}
+
+/* An address that needs no other memory to be known. */
+static struct mpiq_call_word plain_address(const struct mpiq_history_end *end,
+                                           const struct mpiq_history_word *word)
+{
+    switch (word->kind) {
+    case MPIQ_HISTORY_NUMBER:
+        return mpiq_word_constant(word->value);
+    case MPIQ_HISTORY_FRAME:
+        return end->frame_known ? mpiq_word_constant(end->frame + word->value) : mpiq_word_unknown;
+    case MPIQ_HISTORY_NAMED:
+        return in_register(end, word);
+    default:
+        return mpiq_word_unknown;
+    }
+}
+
+struct mpiq_call_word mpiq_history_value(const struct mpiq_history_end *end,
+                                         const struct mpiq_history_word *word)
+{
+    struct mpiq_call_word value = plain_address(end, word);
+    value.narrow = value.narrow || (word->narrow && value.known);
+    for (size_t i = 0; !value.known && word->kind == MPIQ_HISTORY_NAMED && i < end->state->slot_count; i++) {
+        const struct mpiq_history_slot *slot = &end->state->slots[i];
+        struct mpiq_call_word address = plain_address(end, &slot->base);
+        if (slot->doubted || !has_name(&slot->value, word->symbol) || !address.known || address.narrow)
+            continue;
+        value = mpiq_word_read(end->modules, &address, slot->size);
+        if (value.known)
+            value = moved(value, &slot->value, word);
+    }
+    return value;
+}
+
+uint64_t mpiq_history_made(const struct mpiq_history_end *end, uint64_t address,
+                           const struct mpiq_history_word **words)
+{
+    for (size_t i = 0; i < end->state->slot_count; i++) {
+        const struct mpiq_history_slot *slot = &end->state->slots[i];
+        if (!is_made(&slot->value))
+            continue;
+        struct mpiq_call_word place = mpiq_history_value(end, &slot->base);
+        if (!place.known || place.narrow || place.value != address)
+            continue;
+        for (size_t j = 0; j < end->state->call_count; j++) {
+            if (symbol_of(end->state->calls[j].address, MADE) == slot->value.symbol) {
+                *words = end->state->calls[j].words;
+                return end->state->calls[j].address;
+            }
+        }
+    }
+    return 0;
+}

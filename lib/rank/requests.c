@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rank/requests.h"
+
+#include <string.h>
+
+#include "rank/call_target.h"
+
+enum { REQUESTS_MOST = 16, FUNCTIONS_MOST = 32 };
+
+/* What was found out of a function, by its address. */
+struct known_function {
+    uint64_t address;
+    char name[48]; /* "" it is none of MPI's */
+};
+
+struct reading {
+    const struct mpiq_rank_call *waiting;
+    struct known_function functions[FUNCTIONS_MOST];
+    size_t count;
+};
+
+/* The MPI function at an address; NULL: it is none, in C. */
+static const char *function_at(struct reading *reading, uint64_t address)
+{
+    for (size_t i = 0; i < reading->count; i++) {
+        if (reading->functions[i].address == address)
+            return reading->functions[i].name[0] ? reading->functions[i].name : NULL;
+    }
+    if (reading->count == FUNCTIONS_MOST)
+        return NULL;
+    struct known_function *function = &reading->functions[reading->count++];
+    function->address = address;
+    if (!mpiq_rank_function_at(reading->waiting->target, address, function->name, sizeof function->name))
+        function->name[0] = '\0';
+    return function->name[0] ? function->name : NULL;
+}
+
+/* Whether it makes a request, and does not wait for one. */
+static bool makes_request(const struct mpiq_rank_call *call)
+{
+    size_t at = mpiq_rank_call_position(call, 'q');
+    return at > 0 && at + 1 == call->count && !strchr(call->parameters, 'n');
+}
+
+/* What an MPI function does to memory: as the standard says. */
+static void effect_of(void *argument, uint64_t address, const struct mpiq_call_word words[MPIQ_CALL_WORDS],
+                      struct mpiq_call_effect *ret)
+{
+    struct reading *reading = argument;
+    const struct mpiq_rank_call *waiting = reading->waiting;
+    const char *name = function_at(reading, address);
+    struct mpiq_rank_call call;
+    *ret = (struct mpiq_call_effect){.made = -1};
+    if (!name || !mpiq_rank_call_init(&call, waiting->target, waiting->state, name, false))
+        return;
+    memcpy(call.words, words, sizeof call.words);
+    ret->known = true;
+    ret->arguments = call.count;
+    for (size_t i = 0; i < call.count; i++)
+        ret->writes[i] = mpiq_rank_call_writes(&call, call.parameters[i]);
+    if (makes_request(&call)) {
+        ret->made = (int)call.count - 1;
+        ret->made_size = (uint8_t)call.constants->handle_size;
+        return;
+    }
+    /* A call that starts, tests or waits: what a request receives is written now, and the request itself is
+       left as it is or becomes MPI_REQUEST_NULL. */
+    size_t at = mpiq_rank_call_position(&call, 'q');
+    if (at == SIZE_MAX)
+        return;
+    ret->later = true;
+    ret->writes[at] = 0;
+}
+
+/* Where the requests are that are not null; the number of all of them. */
+static size_t find_requests(const struct mpiq_rank_call *call, uint64_t addresses[REQUESTS_MOST],
+                            size_t *ret_count)
+{
+    const struct mpiq_call_word *array = &call->words[mpiq_rank_call_position(call, 'q')];
+    const size_t size = (size_t)call->constants->handle_size;
+    uint64_t number = 1;
+    size_t found = 0, all = 0;
+    if (!array->known || array->narrow ||
+        (strchr(call->parameters, 'n') && !mpiq_rank_call_plain(call, 'n', &number)))
+        return 0;
+    for (uint64_t i = 0; i < (uint32_t)number && i < 4096; i++) {
+        uint64_t request = 0;
+        struct mpiq_error *error = mpiq_target_read(call->target, array->value + i * size, size, &request);
+        bool null = error || mpiq_handle_find(call->target, call->constants, 'q', request);
+        mpiq_error_destroy(error);
+        if (null)
+            continue;
+        if (found < REQUESTS_MOST)
+            addresses[found++] = array->value + i * size;
+        all++;
+    }
+    *ret_count = found;
+    return all;
+}
+
+static void add_request(const struct mpiq_rank_call *waiting, const struct mpiq_earlier_call *past,
+                        struct reading *reading, struct mpiq_thread *thread, uint32_t request)
+{
+    const char *name = past->function ? function_at(reading, past->function) : NULL;
+    struct mpiq_rank_call call;
+    struct mpiq_given *given = mpiq_thread_add_given(thread);
+    if (!given)
+        return;
+    given->kind = MPIQ_GIVEN_REQUEST;
+    given->of_request = request;
+    given->name = name ? mpiq_rank_state_intern(waiting->state, name) : NULL;
+    if (!name || !mpiq_rank_call_init(&call, waiting->target, waiting->state, name, false))
+        return;
+    call.waiting = waiting;
+    memcpy(call.words, past->words, sizeof call.words);
+    for (size_t i = 0; i < call.count; i++)
+        mpiq_rank_call_add(&call, thread, i, request);
+}
+
+void mpiq_rank_add_requests(struct mpiq_target *target, struct mpiq_rank_state *state,
+                            const struct mpiq_target_stack *stack, struct mpiq_thread *thread)
+{
+    uint64_t addresses[REQUESTS_MOST];
+    size_t count = 0;
+    struct mpiq_rank_call call;
+    if (strncmp(thread->mpi_call, "MPI_Wait", strlen("MPI_Wait")) != 0 ||
+        !mpiq_rank_call_read(&call, target, state, stack, thread))
+        return;
+    size_t all = find_requests(&call, addresses, &count);
+    if (count == 0)
+        return;
+    struct reading reading = {.waiting = &call};
+    struct mpiq_earlier_call made_by[REQUESTS_MOST];
+    mpiq_target_earlier_calls(target, stack, call.callee, effect_of, &reading, addresses, count, made_by);
+    for (size_t i = 0; i < count; i++)
+        add_request(&call, &made_by[i], &reading, thread, (uint32_t)i + 1);
+    struct mpiq_given *given = all > count ? mpiq_thread_add_given(thread) : NULL;
+    if (given) {
+        given->kind = MPIQ_GIVEN_REQUESTS;
+        given->value = (int64_t)all;
+    }
+}
