@@ -580,6 +580,8 @@ struct mpiq_record_hold {
     uint32_t go;     /* (run) the number of the hold that may end */
     uint32_t skip;   /* (run) the number of the hold from which on calls that are equal to its pass */
     uint32_t broke;  /* the breakpoint that holds it, plus 1; 0 */
+    uint32_t told;   /* (run) the number of the hold of which `breaks` tells, where a call site has many lines */
+    uint32_t breaks; /* (run) as in mpiq_record_site */
     uint16_t function;
     uint16_t data_kind; /* of its elements: a letter, as in mpiq_record_base.code; 0: of no predefined type */
     uint64_t repeats;   /* calls right before it that were equal */

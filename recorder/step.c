@@ -107,7 +107,8 @@ static bool is_receive(unsigned action)
 {
     return action == ACTION_RECV || action == ACTION_IRECV || action == ACTION_RECV_INIT ||
            action == ACTION_PRECV_INIT || action == ACTION_PROBE || action == ACTION_IPROBE ||
-           action == ACTION_MPROBE || action == ACTION_IMPROBE;
+           action == ACTION_MPROBE || action == ACTION_IMPROBE || action == ACTION_MRECV ||
+           action == ACTION_IMRECV;
 }
 
 static void describe_peers(const struct call *call, struct mpiq_record_hold *hold)
@@ -329,6 +330,9 @@ static bool names(const char *wanted, const char *name, size_t size, bool exactl
 static uint32_t break_at(const struct mpiq_record_hold *hold, const struct mpiq_record_site *site, bool *asks)
 {
     const char *name = recorder_functions[hold->function].name;
+    bool known = site && __atomic_load_n(&site->known, __ATOMIC_ACQUIRE);
+    bool told = __atomic_load_n(&hold->told, __ATOMIC_ACQUIRE) == hold->number;
+    uint32_t here = known ? site->breaks : hold->breaks;
     *asks = false;
     for (uint32_t i = 0; i < MPIQ_RECORD_MAX_BREAKS; i++) {
         const struct mpiq_record_break *one = &step->breaks[i];
@@ -338,9 +342,9 @@ static uint32_t break_at(const struct mpiq_record_hold *hold, const struct mpiq_
             continue;
         if (!one->by_line || !site)
             return i + 1;
-        if (!__atomic_load_n(&site->known, __ATOMIC_ACQUIRE))
+        if (!known && !told)
             *asks = true;
-        else if (site->breaks >> i & 1)
+        else if (here >> i & 1)
             return i + 1;
     }
     return 0;
@@ -388,7 +392,7 @@ static void ask(const struct self *self, struct mpiq_record_hold *hold, const st
     for (unsigned round = 0; self->holding && goes_on(round); round++) {
         uint32_t known = __atomic_load_n(&site->known, __ATOMIC_ACQUIRE);
         hold->broke = break_at(hold, site, &asks);
-        if (hold->broke || !asks)
+        if (hold->broke || !asks || __atomic_load_n(&hold->go, __ATOMIC_ACQUIRE) == hold->number)
             break;
         set_state(hold, MPIQ_RECORD_HOLD_ASKS);
         nap(&site->known, known, round);
@@ -424,8 +428,8 @@ static void hold_call(struct self *self, struct mpiq_record_hold *hold, word *ar
     set_state(hold, MPIQ_RECORD_HOLD_BUSY);
     describe(self, hold, arguments);
     const struct mpiq_record_site *site = any_by_line() ? site_of(hold->caller) : NULL;
-    hold->broke = break_at(hold, site, &asks);
     __atomic_store_n(&hold->number, hold->number + 1, __ATOMIC_RELEASE);
+    hold->broke = break_at(hold, site, &asks);
     if (skips || !goes_on(0))
         return;
     if (asks && mode() == MPIQ_RECORD_STEP_BREAKS)

@@ -179,6 +179,13 @@ void mpiq_step_memory_go(const struct mpiq_step_memory *memory, const struct mpi
     write_number(memory, thread->at + offsetof(struct mpiq_record_hold, go), number);
 }
 
+void mpiq_step_memory_answer(const struct mpiq_step_memory *memory, const struct mpiq_step_thread *thread,
+                             uint32_t breaks)
+{
+    write_number(memory, thread->at + offsetof(struct mpiq_record_hold, breaks), breaks);
+    write_number(memory, thread->at + offsetof(struct mpiq_record_hold, told), thread->hold.number);
+}
+
 void mpiq_step_memory_break(const struct mpiq_step_memory *memory, unsigned index,
                             const struct mpiq_record_break *one)
 {

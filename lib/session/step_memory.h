@@ -50,6 +50,9 @@ void mpiq_step_memory_mode(const struct mpiq_step_memory *memory, enum mpiq_reco
 /* Lets that hold end; skip: and passes calls that are equal to its. */
 void mpiq_step_memory_go(const struct mpiq_step_memory *memory, const struct mpiq_step_thread *thread,
                          bool skip);
+/* Of a hold that asks, at a call site with many lines: which breakpoints name its line. */
+void mpiq_step_memory_answer(const struct mpiq_step_memory *memory, const struct mpiq_step_thread *thread,
+                             uint32_t breaks);
 /* Sets or, with NULL, clears a breakpoint; what is known of sites is forgotten. */
 void mpiq_step_memory_break(const struct mpiq_step_memory *memory, unsigned index,
                             const struct mpiq_record_break *one);

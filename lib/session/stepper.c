@@ -348,6 +348,13 @@ static void tell_sites(struct mpiq_stepper *stepper)
             if (place)
                 mpiq_step_memory_know(&one->memory, k, breaks_at(stepper, place));
         }
+        for (size_t k = 0; k < one->thread_count; k++) {
+            const struct mpiq_step_place *place =
+                one->threads[k].asks ? mpiq_step_places_find(&stepper->known, &one->memory, &one->threads[k])
+                                     : NULL;
+            if (place && !place->object)
+                mpiq_step_memory_answer(&one->memory, &one->threads[k], breaks_at(stepper, place));
+        }
     }
 }
 

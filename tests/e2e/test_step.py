@@ -270,6 +270,21 @@ def test_types(step, stepped):
     assert "types have -5000000000" in terminal.wait_for("status 0")
 
 
+def test_python(step, library, tmp_path):
+    """A line of Python, where one call of the interpreter stands for many lines."""
+    if library != "openmpi":
+        pytest.skip("mpi4py is built with Open MPI here")
+    program = tmp_path / "lines.py"
+    program.write_text("from mpi4py import MPI\nworld = MPI.COMM_WORLD\nworld.Barrier()\nworld.Barrier()\n"
+                       "world.Barrier()\nprint('barriers')\n")
+    terminal = step("--break", "lines.py:4", program=["/usr/bin/python3", program])
+    wait_for_rows(terminal, *["MPI_Barrier on MPI_COMM_WORLD  lines.py:3"] * 2)
+    terminal.type("c")
+    wait_for_rows(terminal, *["MPI_Barrier on MPI_COMM_WORLD [breakpoint 1]  lines.py:4"] * 2)
+    terminal.type("c")
+    assert "barriers" in terminal.wait_for("status 0")
+
+
 def test_refused(mpiq):
     answer = mpiq("run", "--step", "--", "true")
     assert (answer.status, answer.err) == (125, "mpiq: a screen needs a terminal\n")

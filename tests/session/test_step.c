@@ -140,6 +140,8 @@ static void test_orders(void)
     CU_ASSERT_FALSE(threads[0].held);
     mpiq_step_memory_go(&made.memory, &threads[0], true);
     CU_ASSERT_EQUAL(made.hold->skip, 3);
+    mpiq_step_memory_answer(&made.memory, &threads[0], 9);
+    CU_ASSERT(made.hold->told == 3 && made.hold->breaks == 9);
     made.hold->state = MPIQ_RECORD_HOLD_WENT;
     made.thread->history[0].end = 0;
     mpiq_step_memory_threads(&made.memory, threads, 4);
