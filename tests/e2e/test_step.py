@@ -280,7 +280,7 @@ def test_python(step, library, tmp_path):
     terminal = step("--break", "lines.py:4", program=["/usr/bin/python3", program])
     wait_for_rows(terminal, *["MPI_Barrier on MPI_COMM_WORLD  lines.py:3"] * 2)
     terminal.type("c")
-    wait_for_rows(terminal, *["MPI_Barrier on MPI_COMM_WORLD [breakpoint 1]  lines.py:4"] * 2)
+    wait_for_rows(terminal, *["MPI_Barrier on MPI_COMM_WORLD, 2 times [breakpoint 1]  lines.py:4"] * 2)
     terminal.type("c")
     assert "barriers" in terminal.wait_for("status 0")
 
