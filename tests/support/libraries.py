@@ -187,10 +187,13 @@ def proves(name):
 
 
 def line(name):
-    """A line of ours, or a library as it is shipped, or NAME=PREFIX."""
+    """A line of ours, or a library as it is shipped, or NAME=PREFIX.  What is asked of a line of ours does not depend on
+    whether it is here."""
     if "=" in name:
         return Prefix(*name.split("=", 1))
-    return lines().get(name) or Library(name)
+    if name in PREFIX_VARIABLES:
+        return lines().get(name) or Line(name, "/nonexistent")
+    return Library(name)
 
 
 def for_most_tests():
