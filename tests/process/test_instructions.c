@@ -176,7 +176,7 @@ static void check(const struct mpiq_architecture *architecture, const uint8_t *b
     describe(&instruction, &text);
     if (strcmp(text.bytes, expected) != 0)
         printf("\n%s %s is read as \"%s\", not \"%s\"\n", decoded->mnemonic, decoded->op_str, text.bytes,
-               expected);
+               expected ? expected : "");
     CU_ASSERT_STRING_EQUAL(text.bytes, expected);
     CU_ASSERT_EQUAL(instruction.address, ADDRESS);
     CU_ASSERT_EQUAL(instruction.size, size);
