@@ -32,18 +32,6 @@ static int number_of(unsigned reg, uint8_t *width)
     return reg == ARM64_REG_WSP ? SP : reg == ARM64_REG_WZR ? ZERO : -1;
 }
 
-static struct mpiq_operand number_operand(uint64_t value)
-{
-    return (struct mpiq_operand){
-        .kind = MPIQ_OPERAND_NUMBER, .width = 8, .reg = -1, .index = -1, .value = value};
-}
-
-static struct mpiq_operand register_operand(int number, uint8_t width)
-{
-    return (struct mpiq_operand){
-        .kind = MPIQ_OPERAND_REGISTER, .width = width, .reg = (int8_t)number, .index = -1};
-}
-
 static struct mpiq_operand unknown_operand(void)
 {
     return (struct mpiq_operand){.reg = -1, .index = -1};
@@ -52,7 +40,7 @@ static struct mpiq_operand unknown_operand(void)
 /* A register's value is extended and shifted before it is used. */
 static struct mpiq_operand adapted_register(const cs_arm64_op *operand, int number, uint8_t width)
 {
-    struct mpiq_operand result = register_operand(number, width);
+    struct mpiq_operand result = mpiq_operand_register(number, width);
     switch (operand->ext) {
     case ARM64_EXT_UXTB:
     case ARM64_EXT_SXTB:
@@ -101,11 +89,11 @@ static struct mpiq_operand operand_of(const cs_insn *from, int index)
         bool shifted = operand->shift.type == ARM64_SFT_LSL;
         if (operand->shift.type != ARM64_SFT_INVALID && !shifted)
             return unknown_operand();
-        return number_operand((uint64_t)operand->imm << (shifted ? operand->shift.value & 63 : 0));
+        return mpiq_operand_number((uint64_t)operand->imm << (shifted ? operand->shift.value & 63 : 0));
     }
     int number = operand->type == ARM64_OP_REG ? number_of(operand->reg, &width) : -1;
     if (number == ZERO)
-        return number_operand(0);
+        return mpiq_operand_number(0);
     return number < 0 ? unknown_operand() : adapted_register(operand, number, width);
 }
 
@@ -117,9 +105,9 @@ static struct mpiq_operand turned(const cs_insn *from, int index, enum mpiq_turn
     if (operand.kind != MPIQ_OPERAND_NUMBER)
         return operand;
     uint64_t value = operand.value;
-    return number_operand(turn == MPIQ_TURN_INVERT   ? ~value
-                          : turn == MPIQ_TURN_NEGATE ? 0 - value
-                                                     : value + (turn == MPIQ_TURN_INCREMENT));
+    return mpiq_operand_number(turn == MPIQ_TURN_INVERT   ? ~value
+                               : turn == MPIQ_TURN_NEGATE ? 0 - value
+                                                          : value + (turn == MPIQ_TURN_INCREMENT));
 }
 
 /* The lower half of a register, as long as it is one. */
@@ -231,17 +219,17 @@ static void read_bits(const cs_insn *from, struct mpiq_instruction *ret)
     uint64_t field = good ? ones(count.value) : 0;
     switch (from->id) {
     case ARM64_INS_UBFX:
-        add_two(from, MPIQ_AND, source, number_operand(field), ret);
+        add_two(from, MPIQ_AND, source, mpiq_operand_number(field), ret);
         break;
     case ARM64_INS_UBFIZ:
-        add_two(from, MPIQ_AND, source, number_operand(field << source.shift_by), ret);
+        add_two(from, MPIQ_AND, source, mpiq_operand_number(field << source.shift_by), ret);
         break;
     case ARM64_INS_BFI:
-        add_three(from, MPIQ_INSERT, operand_of(from, 0), source, number_operand(field << source.shift_by),
-                  ret);
+        add_three(from, MPIQ_INSERT, operand_of(from, 0), source,
+                  mpiq_operand_number(field << source.shift_by), ret);
         break;
     case ARM64_INS_BFXIL:
-        add_three(from, MPIQ_INSERT, operand_of(from, 0), source, number_operand(field), ret);
+        add_three(from, MPIQ_INSERT, operand_of(from, 0), source, mpiq_operand_number(field), ret);
         break;
     default: /* with a sign: only of whole bytes */
         good = good && to_left && (count.value == 8 || count.value == 16 || count.value == 32);
@@ -283,10 +271,10 @@ static bool read_choice(const cs_insn *from, struct mpiq_instruction *ret)
     }
     switch (from->id) {
     case ARM64_INS_CSET:
-        add_two(from, MPIQ_CHOOSE, number_operand(0), number_operand(1), ret);
+        add_two(from, MPIQ_CHOOSE, mpiq_operand_number(0), mpiq_operand_number(1), ret);
         return true;
     case ARM64_INS_CSETM:
-        add_two(from, MPIQ_CHOOSE, number_operand(0), number_operand(UINT64_MAX), ret);
+        add_two(from, MPIQ_CHOOSE, mpiq_operand_number(0), mpiq_operand_number(UINT64_MAX), ret);
         return true;
     case ARM64_INS_CINC:
         add_two(from, MPIQ_CHOOSE, operand_of(from, 1), turned(from, 1, MPIQ_TURN_INCREMENT), ret);
@@ -323,7 +311,7 @@ static bool read_moved(const cs_insn *from, struct mpiq_instruction *ret)
         return true;
     case ARM64_INS_MOVK:
         add_three(from, MPIQ_INSERT, operand_of(from, 0), first,
-                  number_operand(UINT64_C(0xffff) << (from->detail->arm64.operands[1].shift.value & 63)),
+                  mpiq_operand_number(UINT64_C(0xffff) << (from->detail->arm64.operands[1].shift.value & 63)),
                   ret);
         return true;
     case ARM64_INS_SXTB:
@@ -385,7 +373,7 @@ static bool read_product(const cs_insn *from, struct mpiq_instruction *ret)
         add_three(from, MPIQ_SUBTRACT_PRODUCT, first, second, operand_of(from, 3), ret);
         return true;
     case ARM64_INS_MNEG:
-        add_three(from, MPIQ_SUBTRACT_PRODUCT, first, second, number_operand(0), ret);
+        add_three(from, MPIQ_SUBTRACT_PRODUCT, first, second, mpiq_operand_number(0), ret);
         return true;
     case ARM64_INS_SMULL:
     case ARM64_INS_UMULL:
@@ -415,7 +403,7 @@ static void read_writeback(const cs_insn *from, int memory, struct mpiq_instruct
     if ((!arm->writeback && !after) || base < 0 || base == ZERO)
         return;
     struct mpiq_operand by =
-        after ? operand_of(from, memory + 1) : number_operand((uint64_t)(int64_t)operand->mem.disp);
+        after ? operand_of(from, memory + 1) : mpiq_operand_number((uint64_t)(int64_t)operand->mem.disp);
     ret->writes |= BIT(base);
     if (base == SP) {
         ret->loses_stack = by.kind != MPIQ_OPERAND_NUMBER;
@@ -426,7 +414,7 @@ static void read_writeback(const cs_insn *from, int memory, struct mpiq_instruct
     ret->effects[ret->effect_count++] = (struct mpiq_effect){.operation = MPIQ_ADD,
                                                              .width = 8,
                                                              .reg = (int8_t)base,
-                                                             .a = register_operand(base, 8),
+                                                             .a = mpiq_operand_register(base, 8),
                                                              .b = by,
                                                              .c = unknown_operand()};
 }
@@ -476,7 +464,7 @@ static struct mpiq_operand loaded_from(const cs_insn *from, const struct access 
     const cs_arm64_op *memory = &from->detail->arm64.operands[access->registers];
     unsigned bytes = access->bytes ? access->bytes : register_bytes(from->detail->arm64.operands[0].reg);
     if (memory->type == ARM64_OP_IMM) { /* near the code */
-        struct mpiq_operand fixed = number_operand((uint64_t)memory->imm);
+        struct mpiq_operand fixed = mpiq_operand_number((uint64_t)memory->imm);
         fixed.kind = MPIQ_OPERAND_MEMORY;
         fixed.width = (uint8_t)bytes;
         return fixed;
@@ -558,7 +546,7 @@ static void read_flow(const cs_insn *from, struct mpiq_instruction *ret)
         ret->flow = MPIQ_FLOW_MAY_JUMP;
         ret->comparison = MPIQ_COMPARES;
         ret->left = operand_of(from, 0);
-        ret->right = number_operand(0);
+        ret->right = mpiq_operand_number(0);
         ret->condition = from->id == ARM64_INS_CBZ ? MPIQ_IF_EQUAL : MPIQ_IF_NOT_EQUAL;
         target = 1;
         break;
@@ -567,7 +555,7 @@ static void read_flow(const cs_insn *from, struct mpiq_instruction *ret)
         ret->flow = MPIQ_FLOW_MAY_JUMP;
         ret->comparison = MPIQ_COMPARES_BITS;
         ret->left = operand_of(from, 0);
-        ret->right = number_operand(UINT64_C(1) << (operand_of(from, 1).value & 63));
+        ret->right = mpiq_operand_number(UINT64_C(1) << (operand_of(from, 1).value & 63));
         ret->condition = from->id == ARM64_INS_TBZ ? MPIQ_IF_EQUAL : MPIQ_IF_NOT_EQUAL;
         target = 2;
         break;
@@ -689,7 +677,7 @@ static void read_unknown(const cs_insn *from, struct mpiq_instruction *ret)
         ret->flow = MPIQ_FLOW_ENDS;
     } else if ((word & 0xfefff800) == 0xd63f0800) { /* calls through one */
         ret->flow = MPIQ_FLOW_CALL;
-        ret->target = register_operand((int)(word >> 5 & 31), 8);
+        ret->target = mpiq_operand_register((int)(word >> 5 & 31), 8);
     } else if ((word >> 26 & 7) == 5) { /* branches, exceptions, the system */
         ret->flow = MPIQ_FLOW_JUMP;
     }

@@ -148,4 +148,17 @@ struct mpiq_architecture {
     void (*read)(csh decoder, const cs_insn *from, struct mpiq_instruction *ret);
 };
 
+/* For what fills an instruction: a number, and a register of that width in bytes. */
+static inline struct mpiq_operand mpiq_operand_number(uint64_t value)
+{
+    return (struct mpiq_operand){
+        .kind = MPIQ_OPERAND_NUMBER, .width = 8, .reg = -1, .index = -1, .value = value};
+}
+
+static inline struct mpiq_operand mpiq_operand_register(int number, uint8_t width)
+{
+    return (struct mpiq_operand){
+        .kind = MPIQ_OPERAND_REGISTER, .width = width, .reg = (int8_t)number, .index = -1};
+}
+
 #endif

@@ -53,18 +53,6 @@ static bool is_register(const cs_x86_op *operand, int number)
     return operand->type == X86_OP_REG && number_of(operand->reg, &width, &second) == number;
 }
 
-static struct mpiq_operand number_operand(uint64_t value)
-{
-    return (struct mpiq_operand){
-        .kind = MPIQ_OPERAND_NUMBER, .width = 8, .reg = -1, .index = -1, .value = value};
-}
-
-static struct mpiq_operand register_operand(int number, uint8_t width)
-{
-    return (struct mpiq_operand){
-        .kind = MPIQ_OPERAND_REGISTER, .width = width, .reg = (int8_t)number, .index = -1};
-}
-
 /* A register of an address: 8 bytes wide, or none; false: it cannot be followed. */
 static bool part_of_address(unsigned reg, int8_t *ret)
 {
@@ -100,12 +88,12 @@ static struct mpiq_operand operand_of(const cs_insn *from, const cs_x86_op *oper
     int width = 0;
     bool second = false;
     if (operand->type == X86_OP_IMM)
-        return number_operand((uint64_t)operand->imm);
+        return mpiq_operand_number((uint64_t)operand->imm);
     if (operand->type == X86_OP_MEM)
         return memory_operand(from, operand);
     int number = operand->type == X86_OP_REG ? number_of(operand->reg, &width, &second) : -1;
     return number < 0 || second ? (struct mpiq_operand){.reg = -1, .index = -1}
-                                : register_operand(number, (uint8_t)width);
+                                : mpiq_operand_register(number, (uint8_t)width);
 }
 
 static enum mpiq_condition condition_of(unsigned id)
@@ -415,7 +403,7 @@ static bool read_computed(const cs_insn *from, struct mpiq_effect *effect)
             continue;
         effect->operation = rows[i].operation;
         effect->a = operand_of(from, &x86->operands[count == 3 ? 1 : 0]);
-        effect->b = count > 1 ? operand_of(from, &x86->operands[count - 1]) : number_operand(1);
+        effect->b = count > 1 ? operand_of(from, &x86->operands[count - 1]) : mpiq_operand_number(1);
         /* One operand: it writes two registers. */
         return from->id != X86_INS_IMUL || count > 1;
     }
@@ -447,7 +435,7 @@ static bool read_first(const cs_insn *from, const struct mpiq_instruction *ret, 
             if (operands[1].type != X86_OP_REG || operands[1].reg != operands[0].reg)
                 break;
             effect->operation = MPIQ_MOVE;
-            effect->a = number_operand(0);
+            effect->a = mpiq_operand_number(0);
             return true;
         default:
             break;
@@ -478,9 +466,9 @@ static void read_effects(const cs_insn *from, struct mpiq_instruction *ret)
     case X86_INS_IDIV:
         if (first->size != 4)
             return;
-        effect.a = register_operand(RAX, 4);
+        effect.a = mpiq_operand_register(RAX, 4);
         effect.b = operand_of(from, first);
-        effect.c = register_operand(RDX, 4);
+        effect.c = mpiq_operand_register(RDX, 4);
         effect.operation = MPIQ_QUOTIENT;
         effect.reg = RAX;
         add_effect(ret, &effect);
@@ -490,7 +478,7 @@ static void read_effects(const cs_insn *from, struct mpiq_instruction *ret)
         return;
     case X86_INS_CDQ:
     case X86_INS_CDQE:
-        effect.a = register_operand(RAX, 4);
+        effect.a = mpiq_operand_register(RAX, 4);
         effect.operation = from->id == X86_INS_CDQ ? MPIQ_EXTENSION : MPIQ_EXTEND;
         effect.reg = from->id == X86_INS_CDQ ? RDX : RAX;
         effect.width = from->id == X86_INS_CDQ ? 4 : 8;
