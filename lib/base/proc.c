@@ -229,22 +229,32 @@ struct mpiq_error *mpiq_proc_threads(pid_t pid, pid_t **ret, size_t *count)
     return list_numbers(path, ret, count);
 }
 
-size_t mpiq_proc_children(pid_t pid, pid_t *ret, size_t most)
+static struct mpiq_error *add_children(pid_t pid, pid_t tid, pid_t **children, size_t *count,
+                                       size_t *capacity)
 {
-    _cleanup_free_ pid_t *tids = NULL;
-    size_t threads = 0, count = 0;
-    mpiq_error_destroy(mpiq_proc_threads(pid, &tids, &threads));
-    for (size_t i = 0; i < threads; i++) {
-        char path[64], text[4096];
-        snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)tids[i]);
-        struct mpiq_error *error = mpiq_proc_read_line(path, text, sizeof text);
-        char *at = error ? NULL : text, *next;
-        mpiq_error_destroy(error);
-        for (long child; at && (child = strtol(at, &next, 10)) > 0 && next != at; at = next) {
-            if (count < most)
-                ret[count] = (pid_t)child;
-            count++;
-        }
+    char name[48];
+    size_t size = 0;
+    snprintf(name, sizeof name, "task/%d/children", (int)tid);
+    _cleanup_free_ char *text = mpiq_proc_read_of(pid, name, &size);
+    char *at = text, *next;
+    for (long child; at && (child = strtol(at, &next, 10)) > 0 && next != at; at = next) {
+        if (!mpiq_array_reserve(children, capacity, *count + 1))
+            return mpiq_error_no_memory();
+        (*children)[(*count)++] = (pid_t)child;
     }
-    return count;
+    return NULL;
+}
+
+struct mpiq_error *mpiq_proc_children(pid_t pid, pid_t tid, pid_t **ret, size_t *count)
+{
+    _cleanup_free_ pid_t *tids = NULL, *children = NULL;
+    size_t threads = 1, used = 0, capacity = 0;
+    struct mpiq_error *error = tid ? NULL : mpiq_proc_threads(pid, &tids, &threads);
+    for (size_t i = 0; i < threads && !error; i++)
+        error = add_children(pid, tid ? tid : tids[i], &children, &used, &capacity);
+    if (error)
+        return error;
+    *ret = mpiq_steal(children);
+    *count = used;
+    return NULL;
 }

@@ -64,8 +64,8 @@ const char *mpiq_proc_variable(const char *text, size_t size, const char *name);
 struct mpiq_error *mpiq_proc_processes(pid_t **ret, size_t *count);
 struct mpiq_error *mpiq_proc_threads(pid_t pid, pid_t **ret, size_t *count);
 
-/* How many children a process has, by the kernel's list of each of its threads; the first `most` of them go
-   to ret.  0 also for a process that is gone, and where the kernel keeps no such list. */
-size_t mpiq_proc_children(pid_t pid, pid_t *ret, size_t most);
+/* The children that one thread has started, or, tid 0, all threads of the process: none where the kernel
+   keeps no such list. */
+struct mpiq_error *mpiq_proc_children(pid_t pid, pid_t tid, pid_t **ret, size_t *count);
 
 #endif

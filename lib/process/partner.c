@@ -38,9 +38,12 @@ static void name_partner(pid_t partner, struct mpiq_target_thread *thread)
 
 void mpiq_partner_child(pid_t pid, int32_t child, struct mpiq_target_thread *thread)
 {
-    pid_t children[2], parent;
+    pid_t parent;
     if (child <= 0) {
-        if (mpiq_proc_children(pid, children, 2) != 1)
+        _cleanup_free_ pid_t *children = NULL;
+        size_t count = 0;
+        mpiq_error_destroy(mpiq_proc_children(pid, 0, &children, &count));
+        if (count != 1)
             return;
         child = children[0];
     }
@@ -88,8 +91,9 @@ void mpiq_partner_pipe(pid_t pid, struct mpiq_target_thread *thread)
     if (strncmp(thread->file, "pipe:", strlen("pipe:")) != 0 &&
         sscanf(thread->file, "/dev/pts/%d", &terminal) != 1)
         return;
-    pid_t children[CHILD_LIMIT];
-    size_t count = mpiq_proc_children(pid, children, CHILD_LIMIT);
+    _cleanup_free_ pid_t *children = NULL;
+    size_t count = 0;
+    mpiq_error_destroy(mpiq_proc_children(pid, 0, &children, &count));
     for (size_t i = 0; i < count && i < CHILD_LIMIT; i++) {
         if (has_end(children[i], thread->file, terminal)) {
             name_partner(children[i], thread);

@@ -28,9 +28,11 @@ struct descendants {
 
 static void add_children(pid_t pid, struct descendants *found)
 {
-    size_t room = DESCENDANT_LIMIT - found->count;
-    size_t count = mpiq_proc_children(pid, found->pids + found->count, room);
-    found->count += count < room ? count : room;
+    _cleanup_free_ pid_t *children = NULL;
+    size_t count = 0;
+    mpiq_error_destroy(mpiq_proc_children(pid, 0, &children, &count));
+    for (size_t i = 0; i < count && found->count < DESCENDANT_LIMIT; i++)
+        found->pids[found->count++] = children[i];
 }
 
 static int64_t io_of(pid_t pid)

@@ -130,33 +130,13 @@ static bool add(struct mpiq_activity *list, pid_t pid, pid_t not_this)
     return true;
 }
 
-/* The children of one thread, as the kernel lists them. */
-static void add_children(struct mpiq_activity *list, pid_t pid, pid_t tid)
-{
-    char name[48];
-    size_t size = 0;
-    snprintf(name, sizeof name, "task/%d/children", (int)tid);
-    _cleanup_free_ char *text = mpiq_proc_read_of(pid, name, &size);
-    char *rest = text;
-    while (rest && *rest) {
-        char *end;
-        long child = strtol(rest, &end, 10);
-        if (end == rest)
-            break;
-        add(list, (pid_t)child, list->root);
-        rest = end + strspn(end, " ");
-    }
-}
-
 static void add_below(struct mpiq_activity *list, pid_t pid)
 {
-    pid_t *tids = NULL;
+    _cleanup_free_ pid_t *children = NULL;
     size_t count = 0;
-    struct mpiq_error *error = mpiq_proc_threads(pid, &tids, &count);
-    for (size_t i = 0; i < count && !error; i++)
-        add_children(list, pid, tids[i]);
-    free(tids);
-    mpiq_error_destroy(error);
+    mpiq_error_destroy(mpiq_proc_children(pid, 0, &children, &count));
+    for (size_t i = 0; i < count; i++)
+        add(list, children[i], list->root);
 }
 
 /* For kernels that do not list children: all processes, of which those stay that lie below root. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/starved.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -16,16 +15,11 @@ static void add_process(pid_t pid, int depth, struct mpiq_share *ret);
 /* Where the kernel lists no children, their share is not known: none is starved. */
 static void add_children(pid_t pid, pid_t tid, int depth, struct mpiq_share *ret)
 {
-    char name[48];
-    size_t size = 0;
-    snprintf(name, sizeof name, "task/%d/children", (int)tid);
-    _cleanup_free_ char *text = mpiq_proc_read_of(pid, name, &size);
-    for (char *rest = text, *end; rest && *rest; rest = end) {
-        long child = strtol(rest, &end, 10);
-        if (end == rest)
-            break;
-        add_process((pid_t)child, depth - 1, ret);
-    }
+    _cleanup_free_ pid_t *children = NULL;
+    size_t count = 0;
+    mpiq_error_destroy(mpiq_proc_children(pid, tid, &children, &count));
+    for (size_t i = 0; i < count; i++)
+        add_process(children[i], depth - 1, ret);
 }
 
 static void add_process(pid_t pid, int depth, struct mpiq_share *ret)
