@@ -82,95 +82,6 @@ static void test_all_held_by_a_debugger(void)
                      "rank_stopped? ranks 0-2: ranks 0-2 are held by a debugger at solver.c:20 (step)\n");
 }
 
-/* mpiq run --step holds the rank's last thread before that call. */
-static void step_before(struct job_builder *job, int rank, const char *call)
-{
-    job_call(job, rank, call); /* the recorder's function is on the stack */
-    for (int look = 0; look < 2; look++) {
-        struct mpiq_rank_state *state = job->states[look][rank];
-        struct mpiq_thread *thread = &state->threads[state->thread_count - 1];
-        snprintf(thread->stepped, sizeof thread->stepped, "%s", call);
-        thread->stepped_number = 7;
-        thread->state = 'S';
-        thread->sleep = MPIQ_SLEEP_TIMED_FUTEX;
-    }
-}
-
-/* Whom the step mode holds goes on: however long that takes, nobody who waits for it is stuck. */
-static void test_held_by_the_step_mode(void)
-{
-    struct job_builder job;
-    job_init(&job, 3);
-    for (int rank = 0; rank < 2; rank++)
-        job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
-    job_called(&job, 2, WORLD, "MPI_Barrier", 2);
-    step_before(&job, 2, "MPI_Barrier");
-    job.options.still = 3600;
-    job_expect(&job,
-               "unknown: cannot tell whether the job hangs: rank 2 is held by mpiq run --step\n"
-               "rank_elsewhere? ranks 2: rank 2 is held by mpiq run --step before MPI_Barrier at solver.c:20 "
-               "(step); 2 ranks have waited up to 1 m 0 s for it\n"
-               "  follows from 1: collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0 and 1 "
-               "wait in MPI_Barrier at solver.c:20 for rank 2\n");
-}
-
-static void test_all_held_by_the_step_mode(void)
-{
-    struct job_builder job;
-    job_init(&job, 2);
-    for (int rank = 0; rank < 2; rank++)
-        step_before(&job, rank, "MPI_Recv");
-    job.options.still = 3600;
-    job_expect(&job, "unknown: cannot tell whether the job hangs: all ranks are held by mpiq run --step\n");
-}
-
-/* Two wait for each other, whatever the third one will do. */
-static void test_stuck_beside_the_step_mode(void)
-{
-    struct job_builder job;
-    job_init(&job, 3);
-    job_recv(&job, 0, WORLD, 1, 7);
-    job_recv(&job, 1, WORLD, 0, 7);
-    step_before(&job, 2, "MPI_Barrier");
-    job_expect(&job, "deadlock: 2 of 3 ranks can never continue\n"
-                     "wait_cycle ranks 0-1: Ranks 0 and 1 receive from each other, and none has sent\n");
-}
-
-/* Held before one more MPI_Test: that is no loop that goes round without end. */
-static void test_polls_in_the_step_mode(void)
-{
-    struct job_builder job;
-    job_init(&job, 2);
-    job_recv(&job, 0, WORLD, 1, 7);
-    for (int look = 0; look < 2; look++)
-        snprintf(job.states[look][1]->last_mpi_call, sizeof job.states[look][1]->last_mpi_call, "MPI_Test");
-    step_before(&job, 1, "MPI_Test");
-    job.options.still = 3600;
-    job_expect(&job,
-               "unknown: cannot tell whether the job hangs: rank 1 is held by mpiq run --step\n"
-               "rank_elsewhere? ranks 1: rank 1 is held by mpiq run --step before MPI_Test at solver.c:20 "
-               "(step); 1 rank has waited 1 m 0 s for it\n");
-}
-
-/* One thread of the rank is held, the other waits for what the held one may send. */
-static void test_thread_in_the_step_mode(void)
-{
-    static const int levels[] = {2, 3};
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        struct job_builder job;
-        job_init(&job, 2);
-        job_recv(&job, 0, WORLD, 1, 7);
-        job_recv(&job, 1, WORLD, 0, 7);
-        job_thread(&job, 1, levels[i]);
-        step_before(&job, 1, "MPI_Send");
-        job.options.still = 3600;
-        job_expect(
-            &job, "unknown: cannot tell whether the job hangs: rank 1 is held by mpiq run --step\n"
-                  "rank_elsewhere? ranks 1: rank 1 is held by mpiq run --step before MPI_Send at solver.c:30 "
-                  "(worker); 2 ranks have waited up to 1 m 0 s for it\n");
-    }
-}
-
 /* strace lets it run, and its stacks cannot be read: it is not taken for one that computes, unless its
    library records what it does. */
 static void test_traced_while_it_runs(void)
@@ -222,22 +133,6 @@ static void test_stopped_in_a_collective(void)
                      "to 1 m 0 s for it\n"
                      "  follows from 1: collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0 and 1 "
                      "wait in MPI_Allreduce at solver.c:20 for rank 2\n");
-}
-
-static void test_asleep(void)
-{
-    struct job_builder job;
-    job_init(&job, 3);
-    for (int rank = 0; rank < 2; rank++)
-        job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
-    job_called(&job, 2, WORLD, "MPI_Barrier", 2);
-    job_at(&job, 2, "load", "io.c", 7);
-    job_state(&job, 2, 'S');
-    job_expect(&job, "running: rank 2 is asleep at io.c:7 (load); 2 ranks have waited up to 1 m 0 s for it\n"
-                     "rank_elsewhere? ranks 2: rank 2 is asleep at io.c:7 (load); 2 ranks have waited up to "
-                     "1 m 0 s for it\n"
-                     "  follows from 1: collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0 and 1 "
-                     "wait in MPI_Barrier at solver.c:20 for rank 2\n");
 }
 
 static void test_computing(void)
@@ -442,20 +337,6 @@ static void test_backlog(void)
         "unexpected_backlog? ranks 1: rank 1 holds 1200 messages that nobody has posted a receive for\n");
 }
 
-/* Rank 1 is waited for by all in the end, through a chain. */
-static void test_chain_to_sleeper(void)
-{
-    struct job_builder job;
-    job_init(&job, 4);
-    for (int rank = 0; rank < 3; rank++)
-        job_recv(&job, rank, WORLD, rank + 1, 7);
-    job_at(&job, 3, "load", "io.c", 7);
-    job_state(&job, 3, 'S');
-    job_expect(&job, "running: rank 3 is asleep at io.c:7 (load); 3 ranks have waited up to 1 m 0 s for it\n"
-                     "rank_elsewhere? ranks 3: rank 3 is asleep at io.c:7 (load); 3 ranks have waited up to "
-                     "1 m 0 s for it\n");
-}
-
 /* Without a record: the same call at the same place, but another receive. */
 static void test_unpatched_ping_pong(void)
 {
@@ -468,261 +349,6 @@ static void test_unpatched_ping_pong(void)
         job_recv(&job, 1, WORLD, 0, 7);
     }
     job_expect(&job, "running: the job makes progress\n");
-}
-
-/* An idle worker: only its own process can wake it, which is the kernel's word; or, where the kernel says
-   nothing and it waits for a condition, that is assumed.  One that naps, or wakes by itself after a time, may
-   send then, though it never called MPI before. */
-static void test_idle_helper(void)
-{
-    static const struct {
-        enum mpiq_sleep sleep;
-        const char *function;
-        bool proven;
-    } rows[] = {
-        {MPIQ_SLEEP_PRIVATE_FUTEX, "__pthread_cond_wait", true},
-        {MPIQ_SLEEP_PRIVATE_FUTEX, NULL, true},
-        {MPIQ_SLEEP_PRIVATE_FUTEX, "__new_sem_wait", true},
-        {MPIQ_SLEEP_SIGNAL_FUTEX, "__new_sem_wait_slow64.constprop.0", false},
-        {MPIQ_SLEEP_SIGNAL_FUTEX, "__pthread_cond_wait", true},
-        {MPIQ_SLEEP_SIGNAL_FUTEX, NULL, false},
-        {MPIQ_SLEEP_OTHER, "__pthread_clockjoin_ex", true},
-        {MPIQ_SLEEP_TIMED_FUTEX, "pthread_cond_timedwait", false},
-        {MPIQ_SLEEP_TIMED_FUTEX, "__pthread_clockjoin_ex", false},
-        {MPIQ_SLEEP_TIMED_FUTEX, NULL, false},
-        {MPIQ_SLEEP_UNKNOWN, "___pthread_cond_wait", true},
-        {MPIQ_SLEEP_UNKNOWN, "pthread_cond_timedwait", false},
-        {MPIQ_SLEEP_UNKNOWN, "sem_wait", false},
-        {MPIQ_SLEEP_UNKNOWN, NULL, false},
-        {MPIQ_SLEEP_OTHER, "clock_nanosleep", false},
-        {MPIQ_SLEEP_OTHER, "__pthread_cond_wait", false},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct job_builder job;
-        job_init(&job, 2);
-        job_recv(&job, 0, WORLD, 1, 7);
-        job_thread(&job, 0, 3);
-        job_sleeps(&job, 0, rows[i].sleep, rows[i].function);
-        job_recv(&job, 1, WORLD, 0, 7);
-        struct mpiq_job_state *state;
-        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
-        CU_ASSERT_EQUAL(diagnosis->verdict == MPIQ_VERDICT_DEADLOCK, rows[i].proven);
-        bool assumed = rows[i].proven && rows[i].sleep == MPIQ_SLEEP_UNKNOWN;
-        CU_ASSERT_EQUAL(diagnosis->assumption_count, assumed ? 1 : 0);
-        if (assumed)
-            CU_ASSERT_STRING_EQUAL(
-                diagnosis->assumptions[0].text,
-                "have threads whose stacks show them waiting in the C library: these are assumed to wait for "
-                "other threads of the same rank, and without a timeout");
-        mpiq_diagnosis_destroy(diagnosis);
-        mpiq_job_state_destroy(state);
-        job_deinit(&job);
-    }
-}
-
-/* A futex that was left between the looks, or that the first look did not see, proves nothing. */
-static void test_woken_helper(void)
-{
-    for (int how = 0; how < 3; how++) {
-        struct job_builder job;
-        job_init(&job, 2);
-        job_recv(&job, 0, WORLD, 1, 7);
-        job_thread(&job, 0, 3);
-        job.look = how == 0 ? 2 : 0;
-        job_sleeps(&job, 0, MPIQ_SLEEP_PRIVATE_FUTEX, NULL);
-        job.look = 0;
-        struct mpiq_thread *thread = &job.states[1][0]->threads[1];
-        if (how == 1)
-            thread->cpu_ns += 5000000;
-        if (how == 2)
-            thread->frames[0].pc++;
-        job_recv(&job, 1, WORLD, 0, 7);
-        struct mpiq_job_state *state;
-        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
-        CU_ASSERT_NOT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_DEADLOCK);
-        mpiq_diagnosis_destroy(diagnosis);
-        mpiq_job_state_destroy(state);
-        job_deinit(&job);
-    }
-}
-
-/* A thread with no function of the program's on its stack: the MPI library's own waits for what MPI is asked
-   to do; one that another library has started, or that runs timers, may come to call MPI. */
-static void test_library_thread(void)
-{
-    static const struct {
-        const char *objects[3];
-        bool proven;
-    } rows[] = {
-        {{"/lib/libc.so.6", "/opt/ucx/lib/libucs.so.0", "/lib/libc.so.6"}, true},
-        {{"/lib/libc.so.6", "/lib/libevent_core-2.1.so.7", "/opt/mpi/lib/libpmix.so.2"}, true},
-        {{"/lib/libc.so.6", "/lib/libc.so.6", "/lib/libc.so.6"}, false},
-        {{"/lib/libc.so.6", "/home/me/libphysics.so", "/lib/libc.so.6"}, false},
-        {{"/lib/libc.so.6", "/usr/lib/libcurl.so.4", "/lib/libc.so.6"}, false},
-        {{"/lib/libevent_core-2.1.so.7", "/home/me/libphysics.so", "/lib/libc.so.6"}, false},
-        {{"/lib/libc.so.6", NULL, "/opt/ucx/lib/libucs.so.0"}, false},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct job_builder job;
-        job_init(&job, 2);
-        job_recv(&job, 0, WORLD, 1, 7);
-        job_thread(&job, 0, 3);
-        for (int look = 0; look < 2; look++) {
-            struct mpiq_rank_state *state = job.states[look][0];
-            struct mpiq_thread *thread = &state->threads[1];
-            thread->state = 'S';
-            thread->sleep = MPIQ_SLEEP_OTHER;
-            thread->user_frame = -1;
-            while (thread->frame_count < 3)
-                mpiq_thread_add_frame(thread);
-            for (size_t j = 0; j < 3; j++)
-                thread->frames[j] = (struct mpiq_frame){
-                    .pc = 100 + j, .object = mpiq_rank_state_intern(state, rows[i].objects[j])};
-        }
-        job_recv(&job, 1, WORLD, 0, 7);
-        struct mpiq_job_state *state;
-        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
-        CU_ASSERT_EQUAL(diagnosis->verdict == MPIQ_VERDICT_DEADLOCK, rows[i].proven);
-        mpiq_diagnosis_destroy(diagnosis);
-        mpiq_job_state_destroy(state);
-        job_deinit(&job);
-    }
-}
-
-/* Whom a rank outside MPI waits for. */
-static void test_partner(void)
-{
-    static const struct {
-        int32_t call;
-        char state;
-        const char *whom;
-    } cases[] = {
-        {61, 'T', "for its child process sort (pid 4711), which is stopped"},
-        {61, 'S', "for its child process sort (pid 4711), which is asleep"},
-        {1, 'T', "to sort (pid 4711), which is stopped"},
-        {0, 'S', "from sort (pid 4711)"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct job_builder job;
-        char *wanted = NULL;
-        job_init(&job, 2);
-        job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
-        job_state(&job, 1, 'S');
-        for (int look = 0; look < 2; look++) {
-            struct mpiq_rank_state *state = job.states[look][1];
-            struct mpiq_thread *thread = &state->threads[0];
-            snprintf(state->architecture, sizeof state->architecture, "x86-64");
-            thread->sleep = MPIQ_SLEEP_OTHER;
-            thread->system_call = cases[i].call;
-            thread->partner = 4711;
-            thread->partner_name = mpiq_rank_state_intern(state, "sort");
-            thread->partner_state = cases[i].state;
-        }
-        if (asprintf(
-                &wanted,
-                "stalled: nothing has moved for 1 m 0 s, but no rank is proven to be stuck for good\n"
-                "rank_elsewhere? ranks 1: rank 1 is asleep at solver.c:20 (step), %s; 1 rank has waited 1 m "
-                "0 s for it\n"
-                "  follows from 1: collective_incomplete? ranks 0 missing 1 suspects 1: rank 0 waits in "
-                "MPI_Barrier at solver.c:20 for rank 1\n",
-                cases[i].whom) < 0)
-            abort();
-        job_expect(&job, wanted);
-        free(wanted);
-    }
-}
-
-/* Nobody waits for anybody: where they sleep is all that can be said. */
-static void test_all_asleep(void)
-{
-    struct job_builder job;
-    job_init(&job, 2);
-    for (int rank = 0; rank < 2; rank++)
-        job_state(&job, rank, 'S');
-    job_expect(&job, "unknown: cannot tell whether the job hangs: all ranks are asleep outside MPI\n"
-                     "rank_elsewhere? ranks 0-1: ranks 0 and 1 are asleep at solver.c:20 (step)\n");
-}
-
-/* Rank `rank` sleeps for a lock on a file that rank 0 has. */
-static void wait_for_lock(struct job_builder *job, int rank, enum mpiq_sleep sleep)
-{
-    job_state(job, rank, 'S');
-    for (int look = 0; look < 2; look++) {
-        struct mpiq_rank_state *state = job->states[look][rank];
-        struct mpiq_thread *thread = &state->threads[0];
-        snprintf(state->architecture, sizeof state->architecture, "x86-64");
-        thread->sleep = sleep;
-        thread->system_call = 72; /* fcntl */
-        thread->lock_holder = job->states[look][0]->pid;
-        thread->file = mpiq_rank_state_intern(state, "/home/me/run.log");
-    }
-}
-
-/* A lock of a process's own is as good a wait as any; another kind, which nobody knows who may release, is
- * none. */
-static void test_file_lock(void)
-{
-    struct job_builder job;
-    job_init(&job, 3);
-    job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
-    wait_for_lock(&job, 1, MPIQ_SLEEP_LOCK);
-    wait_for_lock(&job, 2, MPIQ_SLEEP_LOCK);
-    job_expect(&job,
-               "deadlock: none of the 3 ranks can continue\n"
-               "file_lock ranks 1-2 missing 0 suspects 0: Rank 0 holds the lock on run.log and has been in "
-               "MPI_Barrier (collective 1) at solver.c:20 for 1 m 0 s; ranks 1 and 2 wait for that lock\n");
-
-    job_init(&job, 3); /* its holder goes on */
-    job_state(&job, 0, 'S');
-    wait_for_lock(&job, 1, MPIQ_SLEEP_LOCK);
-    job_collective(&job, 2, WORLD, "MPI_Barrier", 1, ANY);
-    struct mpiq_job_state *state;
-    struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
-    CU_ASSERT_NOT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_DEADLOCK);
-    CU_ASSERT_EQUAL(diagnosis->findings[0].kind, MPIQ_FINDING_RANK_ELSEWHERE);
-    mpiq_diagnosis_destroy(diagnosis);
-    mpiq_job_state_destroy(state);
-    job_deinit(&job);
-
-    job_init(&job, 2);
-    job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
-    wait_for_lock(&job, 1, MPIQ_SLEEP_OTHER);
-    diagnosis = job_diagnose(&job, &state);
-    CU_ASSERT_NOT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_DEADLOCK);
-    CU_ASSERT_EQUAL(diagnosis->findings[0].kind, MPIQ_FINDING_FILE_LOCK);
-    CU_ASSERT(!diagnosis->findings[0].proven);
-    mpiq_diagnosis_destroy(diagnosis);
-    mpiq_job_state_destroy(state);
-    job_deinit(&job);
-}
-
-/* A thread that waits for Python's interpreter lock wakes all the time, and acts no sooner than the one that
- * has it. */
-static void test_interpreter_lock(void)
-{
-    for (int stuck = 0; stuck < 2; stuck++) {
-        struct job_builder job;
-        job_init(&job, 2);
-        job_recv(&job, 0, WORLD, 1, 7);
-        job_thread(&job, 0, 3); /* computes, or waits */
-        job_thread(&job, 0, 3);
-        job_recv(&job, 1, WORLD, 0, 7);
-        for (int look = 0; look < 2; look++) {
-            struct mpiq_rank_state *state = job.states[look][0];
-            for (size_t i = stuck ? 1 : 2; i < 3; i++) {
-                state->threads[i].interpreter = true;
-                state->threads[i].owner = state->threads[stuck ? 0 : 1].tid;
-                state->threads[i].state = look ? 'R' : 'S';
-                state->threads[i].cpu_ns = look ? 50000000 : 0;
-            }
-        }
-        struct mpiq_job_state *state;
-        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
-        CU_ASSERT_EQUAL(diagnosis->verdict == MPIQ_VERDICT_DEADLOCK, stuck);
-        mpiq_diagnosis_destroy(diagnosis);
-        mpiq_job_state_destroy(state);
-        job_deinit(&job);
-    }
 }
 
 /* One of the looks could not read what the other one could: the answer says what. */
@@ -746,167 +372,6 @@ static void test_torn_look(void)
         mpiq_diagnosis_destroy(diagnosis);
         mpiq_job_state_destroy(state);
         job_deinit(&job);
-    }
-}
-
-/* Nobody acts: whoever is stopped does not go on by itself, whom a debugger holds may, and who sleeps, too.
- */
-static void test_nobody_acts(void)
-{
-    static const struct {
-        char first, second;
-        bool traced;
-        const char *verdict;
-    } rows[] = {
-        {'T', 'T', false, "stalled: nothing moves: all ranks are stopped"},
-        {'t', 't', true, "unknown: cannot tell whether the job hangs: all ranks are held by a debugger"},
-        {'S', 'S', false, "unknown: cannot tell whether the job hangs: all ranks are asleep outside MPI"},
-        {'S', 'T', false,
-         "unknown: cannot tell whether the job hangs: all ranks are asleep outside MPI, or stopped"},
-        {'Z', 'T', false, "stalled: nothing moves: all ranks that have not ended are stopped"},
-        {'R', 'S', false, "running: no rank is proven to be stuck"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct job_builder job;
-        job_init(&job, 2);
-        job_state(&job, 0, rows[i].first);
-        job_state(&job, 1, rows[i].second);
-        for (int look = 0; look < 2; look++)
-            job.states[look][0]->traced = job.states[look][1]->traced = rows[i].traced;
-        struct mpiq_job_state *state;
-        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
-        char *text = NULL;
-        if (asprintf(&text, "%s: %s", mpiq_verdict_word(diagnosis->verdict), diagnosis->text) < 0)
-            abort();
-        CU_ASSERT_STRING_EQUAL(text, rows[i].verdict);
-        if (strcmp(text, rows[i].verdict) != 0)
-            puts(text);
-        free(text);
-        mpiq_diagnosis_destroy(diagnosis);
-        mpiq_job_state_destroy(state);
-        job_deinit(&job);
-    }
-}
-
-/* A worker that looks for work now and then is no proof, but nothing moves; one that computes is at work,
-   even where it gets little of the processor. */
-static void test_dozing_worker(void)
-{
-    static const struct {
-        char state;
-        uint64_t cpu_ns;
-        enum mpiq_verdict verdict;
-    } rows[] = {
-        {'S', 50000000, MPIQ_VERDICT_STALLED},
-        {'R', 50000000, MPIQ_VERDICT_RUNNING},
-        {'S', 500000000, MPIQ_VERDICT_RUNNING},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        for (int watched = 0; watched < 2; watched++) {
-            struct job_builder job;
-            job_init(&job, 2);
-            job_recv(&job, 0, WORLD, 1, 7);
-            job_thread(&job, 0, 3);
-            job_recv(&job, 1, WORLD, 0, 7);
-            job.options.still = watched ? 61 : 0;
-            job.states[1][0]->taken_ns = job.states[0][0]->taken_ns + 1000000000;
-            for (int look = 0; look < 2; look++)
-                job.states[look][0]->threads[1].state = rows[i].state;
-            job.states[1][0]->threads[1].cpu_ns += rows[i].cpu_ns;
-            struct mpiq_job_state *state;
-            struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
-            bool dozes = rows[i].verdict == MPIQ_VERDICT_STALLED;
-            CU_ASSERT_EQUAL(diagnosis->verdict, watched ? rows[i].verdict
-                                                : dozes ? MPIQ_VERDICT_UNKNOWN
-                                                        : MPIQ_VERDICT_RUNNING);
-            mpiq_diagnosis_destroy(diagnosis);
-            mpiq_job_state_destroy(state);
-            job_deinit(&job);
-        }
-    }
-}
-
-/* A thread that sleeps beside the one that waits may yet send what all wait for. */
-static void test_sleeping_thread(void)
-{
-    struct job_builder job;
-    job_init(&job, 2);
-    job_recv(&job, 0, WORLD, 1, 7);
-    job_thread(&job, 0, 3);
-    job_state(&job, 0, 'S');
-    for (int look = 0; look < 2; look++)
-        job.states[look][0]->process_state = 'R';
-    job_recv(&job, 1, WORLD, 0, 7);
-    job_expect(&job, "running: a thread of rank 0 is asleep at solver.c:30 (worker); 2 ranks have waited up "
-                     "to 1 m 0 s for it\n"
-                     "rank_elsewhere? ranks 0: a thread of rank 0 is asleep at solver.c:30 (worker); 2 ranks "
-                     "have waited up to 1 m 0 s for it\n");
-}
-
-/* In a call of MPI, but not in one of its waits: in a user's operation, say. */
-static void test_asleep_inside_mpi(void)
-{
-    struct job_builder job;
-    job_init(&job, 2);
-    job_polls(&job, 0);
-    job_state(&job, 0, 'S');
-    for (int look = 0; look < 2; look++)
-        job.states[look][0]->threads[0].state = 'D';
-    job_recv(&job, 1, WORLD, 0, 7);
-    job_expect(
-        &job,
-        "running: rank 0 is asleep in MPI_Test() at solver.c:20 (step); 1 rank has waited 1 m 0 s for it\n"
-        "rank_elsewhere? ranks 0: rank 0 is asleep in MPI_Test() at solver.c:20 (step); 1 rank has waited 1 "
-        "m 0 s for it\n");
-}
-
-/* What the program called, by its name in the manual, and not what the C library does for it. */
-static void test_names_of_the_c_library(void)
-{
-    static const char *const names[][2] = {
-        {"___pthread_cond_timedwait64", "pthread_cond_timedwait"},
-        {"___pthread_timedjoin_np64", "pthread_timedjoin_np"},
-        {"___pthread_mutex_timedlock64", "pthread_mutex_timedlock"},
-        {"__sem_timedwait64", "sem_timedwait"},
-        {"cnd_wait", "cnd_wait"},
-        {"__GI___clock_nanosleep", "clock_nanosleep"},
-        {"__sleep", "sleep"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char wanted[400];
-        struct job_builder job;
-        job_init(&job, 2);
-        job_recv(&job, 1, WORLD, 0, 5);
-        job_state(&job, 0, 'S');
-        job_sleeps(&job, 0, MPIQ_SLEEP_OTHER, names[i][0]);
-        snprintf(
-            wanted, sizeof wanted,
-            "running: rank 0 is asleep in %s() at solver.c:20 (step); 1 rank has waited 1 m 0 s for it\n"
-            "rank_elsewhere? ranks 0: rank 0 is asleep in %s() at solver.c:20 (step); 1 rank has waited 1 "
-            "m 0 s for it\n",
-            names[i][1], names[i][1]);
-        job_expect(&job, wanted);
-    }
-}
-
-/* Who waits for a GPU does not compute, whether it spins there or sleeps; a poll between stays a poll. */
-static void test_calls_of_a_gpu(void)
-{
-    for (int asleep = 0; asleep < 2; asleep++) {
-        char wanted[400];
-        const char *does = asleep ? "is asleep in" : "is in";
-        struct job_builder job;
-        job_init(&job, 2);
-        job_recv(&job, 1, WORLD, 0, 5);
-        job_sleeps(&job, 0, MPIQ_SLEEP_OTHER, "cudaStreamSynchronize");
-        job_state(&job, 0, asleep ? 'S' : 'R');
-        snprintf(wanted, sizeof wanted,
-                 "running: rank 0 %s cudaStreamSynchronize() at solver.c:20 (step); 1 rank has waited 1 m 0 "
-                 "s for it\n"
-                 "rank_elsewhere? ranks 0: rank 0 %s cudaStreamSynchronize() at solver.c:20 (step); 1 rank "
-                 "has waited 1 m 0 s for it\n",
-                 does, does);
-        job_expect(&job, wanted);
     }
 }
 
@@ -1067,8 +532,8 @@ static void test_known_hang(void)
             CU_ASSERT_EQUAL(diagnosis->known_hangs[0].ranks.size, 1);
             CU_ASSERT_STRING_EQUAL(
                 diagnosis->known_hangs[0].text,
-                "perhaps by a known bug: Open MPI 4.0.1 may hang in MPI_Fetch_and_op over UCX, "
-                "and 4.0.2 is the first release without it (Open MPI 4.0.2, change log)");
+                "perhaps because of a known bug: Open MPI 4.0.1 may hang in MPI_Fetch_and_op over UCX; "
+                "fixed in 4.0.2 (Open MPI 4.0.2, change log)");
         }
         mpiq_diagnosis_destroy(diagnosis);
         mpiq_job_state_destroy(state);
@@ -1086,12 +551,6 @@ int main(void)
         {"all held by a debugger", test_all_held_by_a_debugger},
         {"traced while it runs", test_traced_while_it_runs},
         {"stopped in a collective", test_stopped_in_a_collective},
-        {"held by the step mode", test_held_by_the_step_mode},
-        {"all held by the step mode", test_all_held_by_the_step_mode},
-        {"stuck beside the step mode", test_stuck_beside_the_step_mode},
-        {"polls in the step mode", test_polls_in_the_step_mode},
-        {"a thread in the step mode", test_thread_in_the_step_mode},
-        {"asleep", test_asleep},
         {"computing", test_computing},
         {"since which call", test_since_which_call},
         {"unread", test_unread},
@@ -1101,26 +560,12 @@ int main(void)
         {"one look", test_one_look},
         {"ping pong", test_ping_pong},
         {"threads", test_threads},
-        {"idle helper", test_idle_helper},
-        {"woken helper", test_woken_helper},
-        {"a library's thread", test_library_thread},
         {"torn look", test_torn_look},
-        {"nobody acts", test_nobody_acts},
-        {"a dozing worker", test_dozing_worker},
-        {"a file lock", test_file_lock},
-        {"another process that a rank waits for", test_partner},
-        {"all are asleep", test_all_asleep},
-        {"an interpreter lock", test_interpreter_lock},
-        {"sleeping thread", test_sleeping_thread},
-        {"asleep inside MPI", test_asleep_inside_mpi},
-        {"calls of a GPU", test_calls_of_a_gpu},
-        {"names of the C library", test_names_of_the_c_library},
         {"before the fence", test_before_the_fence},
         {"freed communicator", test_freed_communicator},
         {"gone and not looked", test_gone_and_not_looked},
         {"core", test_core},
         {"backlog", test_backlog},
-        {"chain to sleeper", test_chain_to_sleeper},
         {"unpatched ping pong", test_unpatched_ping_pong},
         {"stacks alone", test_stacks_alone},
         {"stacks and one outside", test_stacks_and_one_outside},
