@@ -179,7 +179,7 @@ size_t mpiq_lines_of(const struct mpiq_buffer *buffer)
     return lines;
 }
 
-/* "Ranks 0-3 wait in MPI_Finalize, perhaps by a known bug: …" */
+/* "Ranks 0-3 wait in MPI_Finalize, perhaps because of a known bug: …" */
 static void put_known_hangs(struct mpiq_page *page)
 {
     for (size_t i = 0; i < page->diagnosis->known_hang_count; i++) {

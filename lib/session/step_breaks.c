@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 
-static const char usage[] = "is no breakpoint: name a call (MPI_Bcast), a line (ring.c:20), comm=NAME, "
+static const char usage[] = "is not a breakpoint: name a call (MPI_Bcast), a line (ring.c:20), comm=NAME, "
                             "rank=LIST, or several of these "
                             "with commas between";
 
@@ -20,7 +20,7 @@ static struct mpiq_error *take_line(const char *part, const char *colon, struct 
     size_t length = (size_t)(colon - name);
     if (colon[1] < '1' || colon[1] > '9' || *end || line > 1000000000 || colon <= name ||
         length >= sizeof ret->file)
-        return mpiq_error_create(MPIQ_ERROR_USAGE, "'%s' is no line of a file: ring.c:20", part);
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "'%s' is not a line of a file, such as ring.c:20", part);
     memcpy(ret->file, name, length);
     ret->line = (unsigned)line;
     ret->record.by_line = 1;

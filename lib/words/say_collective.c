@@ -104,8 +104,7 @@ const char *mpiq_say_left(struct mpiq_speaker *s, const struct mpiq_finding *fin
     const char *others = the_others(s, finding, &finding->others, &finding->ranks);
     const char *have = mpiq_is_plural(&finding->others) ? "have" : "has";
     if (finding->proven)
-        return WORDS(s->arena,
-                     "%s %s stuck in the %s that %s %s left: what the ranks passed to it does not fit", who,
+        return WORDS(s->arena, "%s %s stuck in the %s that %s %s left: their arguments do not match", who,
                      many ? "are" : "is", call, others, have);
     return WORDS(s->arena, "%s %s not left the %s that %s %s left, so far", who, many ? "have" : "has", call,
                  others, have);

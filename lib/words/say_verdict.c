@@ -164,7 +164,6 @@ const char *mpiq_say_note(struct mpiq_speaker *s, const struct mpiq_note *note)
 
 const char *mpiq_say_known_hang(struct mpiq_speaker *s, const struct mpiq_hang_match *match)
 {
-    return WORDS(s->arena,
-                 "perhaps by a known bug: %s may hang in %s%s, and %s is the first release without it (%s)",
+    return WORDS(s->arena, "perhaps because of a known bug: %s may hang in %s%s; fixed in %s (%s)",
                  match->library, match->call, match->where, match->fixed_in, match->reference);
 }

@@ -172,7 +172,7 @@ def test_breakpoints(step):
     terminal.type("d", "2", "Enter")
     wait_until(lambda: "1 MPI_Reduce" in terminal.screen() and "2 ring.c" not in terminal.screen(), terminal.screen)
     terminal.type("b", "x", "Enter")
-    terminal.wait_for("'x' is no breakpoint: name a call")
+    terminal.wait_for("'x' is not a breakpoint: name a call")
     terminal.type("c")
     wait_for_rows(terminal, *["MPI_Reduce root 0 MPI_SUM on MPI_COMM_WORLD [breakpoint 1]"] * RANKS)
     terminal.type("q")
@@ -294,4 +294,4 @@ def test_refused(mpiq):
     answer = mpiq("run", "--break", "MPI_Send", "--", "true")
     assert answer.status == 2 and "--break goes with --step only" in answer.err
     answer = mpiq("run", "--step", "--break", "nonsense", "--", "true")
-    assert answer.status == 2 and "'nonsense' is no breakpoint" in answer.err
+    assert answer.status == 2 and "'nonsense' is not a breakpoint" in answer.err

@@ -473,7 +473,7 @@ static void test_left(void)
     job_expect(&job,
                "deadlock: none of the 4 ranks can continue\n"
                "collective_left ranks 0: Rank 0 is stuck in the MPI_Allgather that the other 3 ranks have "
-               "left: what the ranks passed to it does not fit\n");
+               "left: their arguments do not match\n");
 }
 
 /* Rank 3 is stopped in the call: it has not left it. */
