@@ -6,7 +6,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const MOST_ROWS = 100; // of a table at first, and more with each press of a button
 const states = ["stuck", "blocked", "polling", "computing", "calling", "asleep", "held", "stopped", "gone", "unreadable"];
-const letters = { stuck: "!", blocked: "b", polling: "p", computing: "c", calling: "l", asleep: "z", stopped: "s", gone: "x", unreadable: "?" };
+const letters = { stuck: "!", blocked: "b", polling: "p", computing: "c", calling: "l", asleep: "z", held: "h", stopped: "s", gone: "x", unreadable: "?" };
 
 // ---- small helpers -----------------------------------------------------------------------------------------------
 
