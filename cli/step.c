@@ -16,9 +16,7 @@
 
 enum { TYPED_ROOM = 200, MESSAGE_ROOM = 512, OUTPUT_ROOM = 1 << 16, OUTPUT_LINES = 6 };
 
-static const double tick = 0.05;       /* seconds from one reading of the ranks to the next */
-static const double between_looks = 1; /* at least, if nothing new is known */
-
+static const double tick = 0.05; /* seconds from one reading of the ranks to the next */
 struct step {
     struct command_line *line;
     struct mpiq_stepper *stepper;
@@ -27,7 +25,8 @@ struct step {
     struct looks looks;
     struct looker looker;
     bool looking;       /* there is a looker */
-    bool looked;        /* since the ranks last moved */
+    uint64_t motion;    /* the stepper's, when a look last began */
+    unsigned looked;    /* looks at ranks that have not moved since */
     double next;        /* when the next look may begin */
     char *text;         /* what is shown of the ranks */
     size_t selected;    /* its line */
@@ -244,16 +243,17 @@ static void go(struct step *step, bool all, enum mpiq_step_how how)
     } else if (!mpiq_stepper_go_one(step->stepper, how)) {
         snprintf(step->message, sizeof step->message, "this rank is not held before a call");
     }
-    step->looked = false;
-    step->next = now() + between_looks;
+    step->next = now() + looks_interval(&step->looks);
 }
 
 static void begin_look(struct step *step)
 {
     if (!step->looking || step->looker.busy)
         return;
-    step->next = now() + between_looks;
-    step->looked = true;
+    uint64_t motion = mpiq_stepper_motion(step->stepper);
+    step->looked = motion == step->motion ? step->looked + 1 : 1;
+    step->motion = motion;
+    step->next = now() + looks_interval(&step->looks);
     looker_go(&step->looker);
 }
 
@@ -385,7 +385,9 @@ bool step_screen(struct step *step, pid_t launcher, bool (*ended)(void *), void 
         mpiq_stepper_take(step->stepper);
         if (step->looking)
             end_look(step);
-        if (now() >= step->next && (!step->looked || mpiq_stepper_wants_look(step->stepper)))
+        /* What a look says of the job comes from two readings: both of ranks as they stand now. */
+        if (now() >= step->next && (step->looked < 2 || mpiq_stepper_motion(step->stepper) != step->motion ||
+                                    mpiq_stepper_wants_look(step->stepper)))
             begin_look(step);
         refresh_text(step);
         draw(step);

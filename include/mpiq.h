@@ -253,6 +253,8 @@ void mpiq_stepper_destroy(struct mpiq_stepper *stepper);
 void mpiq_stepper_take(struct mpiq_stepper *stepper);
 /* Whether a look would tell the source line of a call that a rank is held before. */
 bool mpiq_stepper_wants_look(const struct mpiq_stepper *stepper);
+/* A number that stays the same while each rank stays before, or in, the same call; of this process only. */
+uint64_t mpiq_stepper_motion(const struct mpiq_stepper *stepper);
 void mpiq_stepper_learn(struct mpiq_stepper *stepper, const struct mpiq_job *job);
 /* Lets the selected one, or all, go on.  Whether it was held, or how many were. */
 bool mpiq_stepper_go_one(struct mpiq_stepper *stepper, enum mpiq_step_how how);

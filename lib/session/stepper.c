@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 #include "report/step.h"
 #include "session/job.h"
 #include "session/remains_item.h"
@@ -370,6 +371,19 @@ void mpiq_stepper_take(struct mpiq_stepper *stepper)
 bool mpiq_stepper_wants_look(const struct mpiq_stepper *stepper)
 {
     return stepper->wants_look;
+}
+
+uint64_t mpiq_stepper_motion(const struct mpiq_stepper *stepper)
+{
+    uint64_t hash = MPIQ_HASH_START;
+    for (size_t i = 0; i < stepper->row_count; i++) {
+        const struct row_place *place = &stepper->places[i];
+        const struct stepped *one = &stepper->ranks[place->rank];
+        uint32_t number = place->thread == MPIQ_NONE ? 0 : one->threads[place->thread].hold.number;
+        hash = mpiq_hash_two(hash, (uint64_t)one->pid << 32 | place->thread,
+                             (uint64_t)number << 32 | stepper->rows[i].state);
+    }
+    return hash;
 }
 
 void mpiq_stepper_learn(struct mpiq_stepper *stepper, const struct mpiq_job *job)
