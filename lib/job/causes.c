@@ -35,14 +35,14 @@ static bool is_one_bug(const struct mpiq_finding *finding)
     return finding->kind != MPIQ_FINDING_COLLECTIVE_INCOMPLETE && finding->kind != MPIQ_FINDING_WINDOW_WAIT;
 }
 
-static uint32_t process_end(const struct mpiq_finder *finder, uint32_t process, struct ends *ends,
+static uint32_t process_end(const struct mpiq_analysis *analysis, uint32_t process, struct ends *ends,
                             uint32_t before, bool join)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
-    const uint32_t *root_of = finder->explanation->root_of;
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+    const struct mpiq_wait_graph *graph = analysis->graph;
+    const uint32_t *root_of = analysis->explanation->root_of;
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
     uint32_t end = before;
-    if (finder->diagnosis->ranks[process].doing == MPIQ_DOING_GONE)
+    if (analysis->diagnosis->ranks[process].doing == MPIQ_DOING_GONE)
         end = root_of[mpiq_rank_node(process)];
     for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
         uint32_t thread = rank->first_thread + i;
@@ -56,7 +56,7 @@ static uint32_t process_end(const struct mpiq_finder *finder, uint32_t process, 
     return end;
 }
 
-static uint32_t finding_end(const struct mpiq_finder *finder, const struct mpiq_finding *finding,
+static uint32_t finding_end(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding,
                             struct ends *ends)
 {
     uint32_t end = MPIQ_NONE;
@@ -64,24 +64,24 @@ static uint32_t finding_end(const struct mpiq_finder *finder, const struct mpiq_
     for (uint32_t i = 0; i < finding->ranks.count; i++) {
         const struct mpiq_rank_range *range = &finding->ranks.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last && (join || end == MPIQ_NONE); rank++)
-            end = process_end(finder, mpiq_job_process(finder->job, range->world, rank), ends, end, join);
+            end = process_end(analysis, mpiq_job_process(analysis->job, range->world, rank), ends, end, join);
     }
     return end;
 }
 
-static void link_proven(struct mpiq_finder *finder, struct ends *ends)
+static void link_proven(struct mpiq_analysis *analysis, struct ends *ends)
 {
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     uint32_t *best _cleanup_free_ = malloc(((size_t)ends->count + 1) * sizeof *best);
     if (!best) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     memset(best, 0xff, ((size_t)ends->count + 1) * sizeof *best);
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         struct mpiq_finding *finding = &diagnosis->findings[i];
         finding->root =
-            finding->proven && mpiq_is_of_waits(finding) ? finding_end(finder, finding, ends) : MPIQ_NONE;
+            finding->proven && mpiq_is_of_waits(finding) ? finding_end(analysis, finding, ends) : MPIQ_NONE;
     }
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         diagnosis->findings[i].own_root = diagnosis->findings[i].root;
@@ -89,7 +89,7 @@ static void link_proven(struct mpiq_finder *finder, struct ends *ends)
     }
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         struct mpiq_finding *finding = &diagnosis->findings[i];
-        finding->weight = mpiq_finding_weight(finder, finding);
+        finding->weight = mpiq_finding_weight(analysis, finding);
         uint32_t *first = finding->root == MPIQ_NONE ? NULL : &best[finding->root];
         if (first && (*first == MPIQ_NONE || finding->weight < diagnosis->findings[*first].weight))
             *first = (uint32_t)i;
@@ -192,15 +192,15 @@ static int compare_places(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void put_in_order(struct mpiq_finder *finder, const bool *dropped)
+static void put_in_order(struct mpiq_analysis *analysis, const bool *dropped)
 {
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     size_t count = diagnosis->finding_count;
     struct place *places _cleanup_free_ = calloc(count + 1, sizeof *places);
     uint32_t *map _cleanup_free_ = calloc(count + 1, sizeof *map);
     struct mpiq_finding *old _cleanup_free_ = calloc(count + 1, sizeof *old);
     if (!places || !map || !old) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     size_t kept = 0;
@@ -222,31 +222,31 @@ static void put_in_order(struct mpiq_finder *finder, const bool *dropped)
         mpiq_diagnosis_drop_finding(diagnosis);
 }
 
-void mpiq_find_causes(struct mpiq_finder *finder)
+void mpiq_find_causes(struct mpiq_analysis *analysis)
 {
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
-    struct ends ends = {.count = finder->explanation->root_count};
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
+    struct ends ends = {.count = analysis->explanation->root_count};
     uint32_t *parent _cleanup_free_ = malloc(((size_t)ends.count + 1) * sizeof *parent);
     bool *dropped _cleanup_free_ = calloc(diagnosis->finding_count + 1, sizeof *dropped);
     if (!parent || !dropped) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     ends.parent = parent;
     for (uint32_t i = 0; i < ends.count; i++)
         parent[i] = i;
-    mpiq_settle_orders(finder);
-    link_proven(finder, &ends);
+    mpiq_settle_orders(analysis);
+    link_proven(analysis, &ends);
     link_unproven(diagnosis);
     flatten(diagnosis);
-    mpiq_merge_causes(finder, dropped);
-    mpiq_widen_circles(finder, dropped);
-    mpiq_drop_said(finder, dropped);
-    put_in_order(finder, dropped);
+    mpiq_merge_causes(analysis, dropped);
+    mpiq_widen_circles(analysis, dropped);
+    mpiq_drop_said(analysis, dropped);
+    put_in_order(analysis, dropped);
 }
 
 /* Of a circle through several collectives that some have left for MPI_Finalize: the fewer are to look at. */
-static void suspect_leavers(struct mpiq_finder *finder, struct mpiq_finding *finding)
+static void suspect_leavers(struct mpiq_analysis *analysis, struct mpiq_finding *finding)
 {
     struct mpiq_rank_set left _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_rank_set stay _cleanup_(mpiq_rank_set_deinit) = {0};
@@ -257,22 +257,22 @@ static void suspect_leavers(struct mpiq_finder *finder, struct mpiq_finding *fin
             return; /* those who are left are in more than one call */
         call = evidence->finalizes ? call : evidence->call;
         if (!mpiq_rank_set_add_set(evidence->finalizes ? &left : &stay, &evidence->ranks))
-            finder->failed = true;
+            analysis->failed = true;
     }
     if (left.size > 0 && stay.size > 0 && call && left.size != stay.size && finding->suspects.size == 0 &&
         !mpiq_rank_set_add_set(&finding->suspects, left.size < stay.size ? &left : &stay))
-        finder->failed = true;
+        analysis->failed = true;
 }
 
-void mpiq_finish_findings(struct mpiq_finder *finder)
+void mpiq_finish_findings(struct mpiq_analysis *analysis)
 {
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         struct mpiq_finding *finding = &diagnosis->findings[i];
         if (finding->consequence_of != MPIQ_NONE)
-            mpiq_ranks_beyond(finder, &diagnosis->findings[finding->consequence_of], finding,
+            mpiq_ranks_beyond(analysis, &diagnosis->findings[finding->consequence_of], finding,
                               &finding->beyond);
         else if (finding->kind == MPIQ_FINDING_WAIT_CYCLE && finding->through == 2)
-            suspect_leavers(finder, finding);
+            suspect_leavers(analysis, finding);
     }
 }

@@ -50,43 +50,44 @@ static bool is_same_bug(const struct mpiq_job_state *job, const struct mpiq_find
     }
 }
 
-static void add_set(struct mpiq_finder *finder, struct mpiq_rank_set *set, const struct mpiq_rank_set *more)
+static void add_set(struct mpiq_analysis *analysis, struct mpiq_rank_set *set,
+                    const struct mpiq_rank_set *more)
 {
     if (!mpiq_rank_set_add_set(set, more))
-        finder->failed = true;
+        analysis->failed = true;
 }
 
-static void merge(struct mpiq_finder *finder, struct mpiq_finding *into, const struct mpiq_finding *from)
+static void merge(struct mpiq_analysis *analysis, struct mpiq_finding *into, const struct mpiq_finding *from)
 {
-    add_set(finder, &into->ranks, &from->ranks);
-    add_set(finder, &into->missing, &from->missing);
-    add_set(finder, &into->others, &from->others);
-    add_set(finder, &into->suspects, &from->suspects);
+    add_set(analysis, &into->ranks, &from->ranks);
+    add_set(analysis, &into->missing, &from->missing);
+    add_set(analysis, &into->others, &from->others);
+    add_set(analysis, &into->suspects, &from->suspects);
     into->since = from->since > into->since ? from->since : into->since;
     for (size_t i = 0; i < into->evidence_count && i < from->evidence_count; i++) {
-        add_set(finder, &into->evidence[i].ranks, &from->evidence[i].ranks);
+        add_set(analysis, &into->evidence[i].ranks, &from->evidence[i].ranks);
         mpiq_relation_merge(&into->evidence[i].relation, &from->evidence[i].relation);
     }
     for (size_t i = 0; i < into->site_count && i < from->site_count; i++)
-        add_set(finder, &into->sites[i].ranks, &from->sites[i].ranks);
+        add_set(analysis, &into->sites[i].ranks, &from->sites[i].ranks);
     for (size_t i = 0; i < into->call_count && i < from->call_count; i++)
-        add_set(finder, &into->calls[i].ranks, &from->calls[i].ranks);
+        add_set(analysis, &into->calls[i].ranks, &from->calls[i].ranks);
     for (size_t i = 0; i < into->value_count && i < from->value_count; i++)
-        add_set(finder, &into->values[i].ranks, &from->values[i].ranks);
+        add_set(analysis, &into->values[i].ranks, &from->values[i].ranks);
     into->communicators++;
 }
 
 /* Causes to compare with; of more kinds of bugs at once the rest is left as it is. */
 enum { MOST_KINDS = 64 };
 
-void mpiq_merge_causes(struct mpiq_finder *finder, bool *dropped)
+void mpiq_merge_causes(struct mpiq_analysis *analysis, bool *dropped)
 {
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     uint32_t kinds[MOST_KINDS];
     uint32_t count = 0;
     uint32_t *moved _cleanup_free_ = malloc((diagnosis->finding_count + 1) * sizeof *moved);
     if (!moved) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     for (size_t i = 0; i < diagnosis->finding_count; i++)
@@ -101,10 +102,10 @@ void mpiq_merge_causes(struct mpiq_finder *finder, bool *dropped)
             while (at < count &&
                    ((pass == 1 && (moved[finding->consequence_of] != kinds[at] ||
                                    diagnosis->findings[kinds[at]].own_root == finding->own_root)) ||
-                    !is_same_bug(finder->job, &diagnosis->findings[kinds[at]], finding)))
+                    !is_same_bug(analysis->job, &diagnosis->findings[kinds[at]], finding)))
                 at++;
             if (at < count) {
-                merge(finder, &diagnosis->findings[kinds[at]], finding);
+                merge(analysis, &diagnosis->findings[kinds[at]], finding);
                 dropped[i] = true;
                 moved[i] = kinds[at];
             } else if (count < MOST_KINDS && pass == 0) {
@@ -126,14 +127,14 @@ static bool is_named(const struct mpiq_finding *cause, uint32_t world, uint32_t 
            mpiq_rank_set_contains(&cause->suspects, world, rank);
 }
 
-void mpiq_ranks_beyond(struct mpiq_finder *finder, const struct mpiq_finding *cause,
+void mpiq_ranks_beyond(struct mpiq_analysis *analysis, const struct mpiq_finding *cause,
                        const struct mpiq_finding *finding, struct mpiq_rank_set *ret)
 {
     for (uint32_t i = 0; i < finding->ranks.count; i++) {
         const struct mpiq_rank_range *range = &finding->ranks.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++) {
             if (!is_named(cause, range->world, rank) && !mpiq_rank_set_add(ret, range->world, rank))
-                finder->failed = true;
+                analysis->failed = true;
         }
     }
 }
@@ -166,9 +167,9 @@ static bool is_swapped(const struct mpiq_job_state *job, const struct mpiq_findi
     return a->alike_misses >= a->ranks.size && b->alike_misses >= b->ranks.size;
 }
 
-void mpiq_drop_said(struct mpiq_finder *finder, bool *dropped)
+void mpiq_drop_said(struct mpiq_analysis *analysis, bool *dropped)
 {
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     uint32_t kept[MOST_KINDS];
     uint32_t count = 0;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
@@ -176,22 +177,22 @@ void mpiq_drop_said(struct mpiq_finder *finder, bool *dropped)
         if (dropped[i] || finding->consequence_of == MPIQ_NONE)
             continue;
         struct mpiq_finding *cause = &diagnosis->findings[finding->consequence_of];
-        if (is_swapped(finder->job, cause, finding)) {
-            mpiq_add_evidence_of(finder, cause, &finding->ranks);
-            add_set(finder, &cause->ranks, &finding->ranks);
-            add_set(finder, &cause->others, &finding->others);
+        if (is_swapped(analysis->job, cause, finding)) {
+            mpiq_add_evidence_of(analysis, cause, &finding->ranks);
+            add_set(analysis, &cause->ranks, &finding->ranks);
+            add_set(analysis, &cause->others, &finding->others);
             cause->since = finding->since > cause->since ? finding->since : cause->since;
             cause->swapped = dropped[i] = true;
             continue;
         }
         struct mpiq_rank_set beyond _cleanup_(mpiq_rank_set_deinit) = {0};
-        mpiq_ranks_beyond(finder, cause, finding, &beyond);
+        mpiq_ranks_beyond(analysis, cause, finding, &beyond);
         dropped[i] = beyond.size == 0 || finding->kind == MPIQ_FINDING_WAIT_CYCLE;
         for (uint32_t j = 0; !dropped[i] && j < count; j++) {
             struct mpiq_finding *known = &diagnosis->findings[kept[j]];
-            if (!is_same_consequence(finder->job, known, finding))
+            if (!is_same_consequence(analysis->job, known, finding))
                 continue;
-            merge(finder, known, finding);
+            merge(analysis, known, finding);
             dropped[i] = true;
         }
         if (!dropped[i] && count < MOST_KINDS)
@@ -201,9 +202,9 @@ void mpiq_drop_said(struct mpiq_finder *finder, bool *dropped)
     }
 }
 
-void mpiq_widen_circles(struct mpiq_finder *finder, bool *dropped)
+void mpiq_widen_circles(struct mpiq_analysis *analysis, bool *dropped)
 {
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct mpiq_finding *finding = &diagnosis->findings[i];
         struct mpiq_finding *circle =
@@ -212,16 +213,16 @@ void mpiq_widen_circles(struct mpiq_finder *finder, bool *dropped)
             finding->kind != MPIQ_FINDING_COLLECTIVE_INCOMPLETE ||
             !mpiq_rank_set_overlaps(&finding->ranks, &circle->ranks))
             continue;
-        mpiq_add_evidence_of(finder, circle, &finding->ranks);
+        mpiq_add_evidence_of(analysis, circle, &finding->ranks);
         for (size_t j = 0; j < finding->site_count && circle->site_count > 0; j++) {
             for (size_t k = 0; k < circle->site_count; k++) {
                 if (circle->sites[k].line == finding->sites[j].line &&
                     mpiq_same_string(circle->sites[k].call, finding->sites[j].call) &&
                     mpiq_same_string(circle->sites[k].file, finding->sites[j].file))
-                    add_set(finder, &circle->sites[k].ranks, &finding->sites[j].ranks);
+                    add_set(analysis, &circle->sites[k].ranks, &finding->sites[j].ranks);
             }
         }
-        add_set(finder, &circle->ranks, &finding->ranks);
+        add_set(analysis, &circle->ranks, &finding->ranks);
         dropped[i] = true;
     }
 }

@@ -36,25 +36,25 @@ static bool holds_all(const struct mpiq_finding *finding)
     return finding->collective && mpiq_collective_needs_all(mpiq_collective_class(finding->collective), -1);
 }
 
-static void add_stray(struct mpiq_finder *finder, struct side *side, uint32_t process)
+static void add_stray(struct mpiq_analysis *analysis, struct side *side, uint32_t process)
 {
     const struct mpiq_finding *finding = side->finding;
-    const struct mpiq_job_member *member = member_of(finder->job, process, finding->comm);
-    struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, process);
+    const struct mpiq_job_member *member = member_of(analysis->job, process, finding->comm);
+    struct mpiq_world_rank name = mpiq_job_world_rank(analysis->job, process);
     bool counted = member && finding->number > 0 && member->ordered >= 0;
     if (counted && member->ordered >= finding->number)
         side->left = true;
     else if (member && (counted || holds_all(finding) ||
                         mpiq_rank_set_contains(&finding->missing, name.world, name.rank)))
-        mpiq_finder_add(finder, &side->strays, process);
+        mpiq_analysis_add(analysis, &side->strays, process);
 }
 
-static void fill(struct mpiq_finder *finder, struct side *side, const struct mpiq_finding *other)
+static void fill(struct mpiq_analysis *analysis, struct side *side, const struct mpiq_finding *other)
 {
     for (uint32_t i = 0; i < other->ranks.count; i++) {
         const struct mpiq_rank_range *range = &other->ranks.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++)
-            add_stray(finder, side, mpiq_job_process(finder->job, range->world, rank));
+            add_stray(analysis, side, mpiq_job_process(analysis->job, range->world, rank));
     }
 }
 
@@ -90,7 +90,7 @@ static struct side *decide(struct side *a, struct side *b)
     return a_apart ? a : b;
 }
 
-static void set_suspects(struct mpiq_finder *finder, struct mpiq_finding *finding,
+static void set_suspects(struct mpiq_analysis *analysis, struct mpiq_finding *finding,
                          const struct mpiq_rank_set *suspects)
 {
     if (finding->parted && !suspects) /* from another one that it waits for */
@@ -98,27 +98,27 @@ static void set_suspects(struct mpiq_finder *finder, struct mpiq_finding *findin
     mpiq_rank_set_deinit(&finding->suspects);
     finding->suspects = (struct mpiq_rank_set){0};
     if (suspects && !mpiq_rank_set_add_set(&finding->suspects, suspects))
-        finder->failed = true;
+        analysis->failed = true;
 }
 
-static void settle(struct mpiq_finder *finder, struct mpiq_finding *first, struct mpiq_finding *second)
+static void settle(struct mpiq_analysis *analysis, struct mpiq_finding *first, struct mpiq_finding *second)
 {
     struct side a _cleanup_(side_deinit) = {.finding = first};
     struct side b _cleanup_(side_deinit) = {.finding = second};
-    fill(finder, &a, second);
-    fill(finder, &b, first);
-    if (finder->failed || a.strays.size == 0 || b.strays.size == 0)
+    fill(analysis, &a, second);
+    fill(analysis, &b, first);
+    if (analysis->failed || a.strays.size == 0 || b.strays.size == 0)
         return;
     struct side *wrong = decide(&a, &b);
-    set_suspects(finder, first, wrong == &a ? &a.strays : NULL);
-    set_suspects(finder, second, wrong == &b ? &b.strays : NULL);
+    set_suspects(analysis, first, wrong == &a ? &a.strays : NULL);
+    set_suspects(analysis, second, wrong == &b ? &b.strays : NULL);
     if (wrong)
         wrong->finding->parted = true;
 }
 
-void mpiq_settle_orders(struct mpiq_finder *finder)
+void mpiq_settle_orders(struct mpiq_analysis *analysis)
 {
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     enum { MOST_COMPARED = 64 };
     size_t count = diagnosis->finding_count < MOST_COMPARED ? diagnosis->finding_count : MOST_COMPARED;
     for (size_t i = 0; i < count; i++) {
@@ -129,7 +129,7 @@ void mpiq_settle_orders(struct mpiq_finder *finder)
                 a->comm != MPIQ_NONE && b->comm != MPIQ_NONE && a->comm != b->comm &&
                 mpiq_rank_set_overlaps(&a->missing, &b->ranks) &&
                 mpiq_rank_set_overlaps(&b->missing, &a->ranks))
-                settle(finder, a, b);
+                settle(analysis, a, b);
         }
     }
 }

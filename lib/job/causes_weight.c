@@ -62,22 +62,23 @@ static bool is_pile(const struct mpiq_job_state *job, const struct mpiq_finding 
            is_before(&message->sites[0], &incomplete->sites[0]);
 }
 
-static bool is_pile_of_any(const struct mpiq_finder *finder, const struct mpiq_finding *incomplete)
+static bool is_pile_of_any(const struct mpiq_analysis *analysis, const struct mpiq_finding *incomplete)
 {
-    const struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    const struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct mpiq_finding *finding = &diagnosis->findings[i];
-        if (finding->root == incomplete->root && finding->proven && is_pile(finder->job, incomplete, finding))
+        if (finding->root == incomplete->root && finding->proven &&
+            is_pile(analysis->job, incomplete, finding))
             return true;
     }
     return false;
 }
 
 /* Whether all ranks of a finding have yet to come to the call that another one is about. */
-static bool is_behind(const struct mpiq_finder *finder, const struct mpiq_finding *finding,
+static bool is_behind(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding,
                       const struct mpiq_finding *call)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     for (uint32_t i = 0; i < finding->ranks.count; i++) {
         const struct mpiq_rank_range *range = &finding->ranks.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++) {
@@ -94,25 +95,25 @@ static bool is_behind(const struct mpiq_finder *finder, const struct mpiq_findin
 
 /* Whether a call with arguments that do not fit is held up by a message that members wait for who have yet to
    come to it: that is a bug of its own, and the one that hangs. */
-static bool is_held_up(const struct mpiq_finder *finder, const struct mpiq_finding *call)
+static bool is_held_up(const struct mpiq_analysis *analysis, const struct mpiq_finding *call)
 {
-    for (size_t i = 0; call->comm != MPIQ_NONE && i < finder->diagnosis->finding_count; i++) {
-        const struct mpiq_finding *finding = &finder->diagnosis->findings[i];
+    for (size_t i = 0; call->comm != MPIQ_NONE && i < analysis->diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &analysis->diagnosis->findings[i];
         if (finding->proven && finding->root == call->root && is_message(finding) &&
-            is_behind(finder, finding, call))
+            is_behind(analysis, finding, call))
             return true;
     }
     return false;
 }
 
-uint8_t mpiq_finding_weight(const struct mpiq_finder *finder, const struct mpiq_finding *finding)
+uint8_t mpiq_finding_weight(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding)
 {
     switch (finding->kind) {
     case MPIQ_FINDING_COLLECTIVE_OVERLAP:
     case MPIQ_FINDING_COLLECTIVE_MISMATCH:
         return 0;
     case MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH:
-        return is_held_up(finder, finding) ? MPIQ_WEIGHT_HELD_UP : 1;
+        return is_held_up(analysis, finding) ? MPIQ_WEIGHT_HELD_UP : 1;
     case MPIQ_FINDING_RANK_GONE:
     case MPIQ_FINDING_RANK_STOPPED:
         return 2;
@@ -130,11 +131,11 @@ uint8_t mpiq_finding_weight(const struct mpiq_finder *finder, const struct mpiq_
     case MPIQ_FINDING_WAIT_CYCLE: /* one through a single collective says little beside that collective */
         return finding->through == 1 ? 11 : 6;
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE: /* one that waits for the rest comes behind what explains it */
-        return finding->parted                   ? 5 /* before the circle it closes */
-               : finding->outside                ? 10
-               : is_pile_of_any(finder, finding) ? 9
-               : finding->requests               ? 5 /* never started: before the circle it closes */
-                                                 : 7;
+        return finding->parted                     ? 5 /* before the circle it closes */
+               : finding->outside                  ? 10
+               : is_pile_of_any(analysis, finding) ? 9
+               : finding->requests                 ? 5 /* never started: before the circle it closes */
+                                                   : 7;
     case MPIQ_FINDING_TRUNCATION:
         return 12;
     case MPIQ_FINDING_REQUEST_LEAK:

@@ -42,33 +42,33 @@ static bool alike(const struct mpiq_job_fact *a, const struct mpiq_job_fact *b)
     return a->base == b->base && a->site == b->site && a->call == b->call;
 }
 
-static void add_object(struct mpiq_finder *finder, const struct mpiq_job_fact *const *facts, size_t count)
+static void add_object(struct mpiq_analysis *analysis, const struct mpiq_job_fact *const *facts, size_t count)
 {
     const struct mpiq_job_fact *first = facts[0];
     struct mpiq_finding *finding = mpiq_diagnosis_add_finding(
-        finder->diagnosis,
+        analysis->diagnosis,
         first->base == MPIQ_OBJECT_REQUEST ? MPIQ_FINDING_REQUEST_LEAK : MPIQ_FINDING_NOT_FREED);
     if (!finding) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) {
         total += facts[i]->count;
-        mpiq_finder_add(finder, &finding->ranks, mpiq_check_process(finder, facts[i]));
-        mpiq_check_site(finder, finding, facts[i]);
+        mpiq_analysis_add(analysis, &finding->ranks, mpiq_check_process(analysis, facts[i]));
+        mpiq_check_site(analysis, finding, facts[i]);
     }
-    finding->fact = (uint32_t)(first - finder->job->facts);
+    finding->fact = (uint32_t)(first - analysis->job->facts);
     finding->count = total;
 }
 
-static void check_objects(struct mpiq_finder *finder)
+static void check_objects(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_fact **facts _cleanup_free_ = calloc((size_t)job->fact_count + 1, sizeof *facts);
     size_t count = 0;
     if (!facts) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     for (uint32_t i = 0; i < job->rank_count; i++) {
@@ -81,11 +81,11 @@ static void check_objects(struct mpiq_finder *finder)
     }
     if (count > 0)
         qsort(facts, count, sizeof *facts, compare_objects);
-    for (size_t i = 0; i < count && !finder->failed;) {
+    for (size_t i = 0; i < count && !analysis->failed;) {
         size_t end = i + 1;
         while (end < count && alike(facts[i], facts[end]))
             end++;
-        add_object(finder, &facts[i], end - i);
+        add_object(analysis, &facts[i], end - i);
         i = end;
     }
 }
@@ -101,16 +101,16 @@ static bool is_trace(const struct mpiq_job_state *job)
     return false;
 }
 
-static void note_lost(struct mpiq_finder *finder)
+static void note_lost(struct mpiq_analysis *analysis)
 {
     struct mpiq_rank_set lost _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_rank_set unread _cleanup_(mpiq_rank_set_deinit) = {0};
-    for (uint32_t process = 0; process < finder->job->process_count; process++) {
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
-        if ((!rank || !rank->held) && !is_trace(finder->job)) /* of a trace, its problems say so */
-            mpiq_finder_add(finder, &unread, process);
+    for (uint32_t process = 0; process < analysis->job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
+        if ((!rank || !rank->held) && !is_trace(analysis->job)) /* of a trace, its problems say so */
+            mpiq_analysis_add(analysis, &unread, process);
         else if (rank && rank->lost_facts > 0)
-            mpiq_finder_add(finder, &lost, process);
+            mpiq_analysis_add(analysis, &lost, process);
     }
     const struct {
         struct mpiq_rank_set *ranks;
@@ -119,18 +119,18 @@ static void note_lost(struct mpiq_finder *finder)
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
         if (notes[i].ranks->size == 0)
             continue;
-        struct mpiq_note *note = mpiq_diagnosis_add_note(finder->diagnosis, notes[i].kind);
-        finder->failed = finder->failed || !note || !mpiq_rank_set_add_set(&note->ranks, notes[i].ranks);
+        struct mpiq_note *note = mpiq_diagnosis_add_note(analysis->diagnosis, notes[i].kind);
+        analysis->failed = analysis->failed || !note || !mpiq_rank_set_add_set(&note->ranks, notes[i].ranks);
     }
 }
 
-void mpiq_find_check(struct mpiq_finder *finder)
+void mpiq_find_check(struct mpiq_analysis *analysis)
 {
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
-    mpiq_check_collectives(finder);
-    mpiq_check_messages(finder);
-    check_objects(finder);
-    note_lost(finder);
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
+    mpiq_check_collectives(analysis);
+    mpiq_check_messages(analysis);
+    check_objects(analysis);
+    note_lost(analysis);
     diagnosis->verdict = MPIQ_VERDICT_FINISHED;
-    diagnosis->because.reason = is_trace(finder->job) ? MPIQ_REASON_TRACED : MPIQ_REASON_CHECKED;
+    diagnosis->because.reason = is_trace(analysis->job) ? MPIQ_REASON_TRACED : MPIQ_REASON_CHECKED;
 }

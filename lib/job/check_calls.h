@@ -76,6 +76,6 @@ struct mpiq_clash {
 };
 
 /* check_clash.c: makes the finding. */
-void mpiq_check_add_clash(struct mpiq_finder *finder, const struct mpiq_clash *clash);
+void mpiq_check_add_clash(struct mpiq_analysis *analysis, const struct mpiq_clash *clash);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* The calls on one communicator. */
 struct view {
-    struct mpiq_finder *finder;
+    struct mpiq_analysis *analysis;
     const struct mpiq_call_list *list;
     const struct mpiq_calls *calls;
     size_t count;
@@ -57,7 +57,7 @@ static uint64_t differing(const struct view *view, const struct kind *kind)
 
 static const struct mpiq_job_call *ring_call(const struct view *view, uint32_t process, uint64_t number)
 {
-    const struct mpiq_job_state *job = view->finder->job;
+    const struct mpiq_job_state *job = view->analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     const struct mpiq_job_member *member =
         view->comm == MPIQ_NONE || !rank ? NULL
@@ -75,7 +75,7 @@ static bool is_of_kind(const struct mpiq_call_shape *shape, const struct mpiq_ca
 static uint64_t ring_number(const struct view *view)
 {
     enum { RING = 16 };
-    const struct mpiq_job_state *job = view->finder->job;
+    const struct mpiq_job_state *job = view->analysis->job;
     if (view->comm == MPIQ_NONE)
         return MPIQ_CALL_UNKNOWN;
     const struct mpiq_job_communicator *comm = &job->communicators[view->comm];
@@ -102,7 +102,7 @@ static bool has_number(const struct view *view, const struct kind *kind, const s
 {
     const struct mpiq_job_call *call = ring_call(view, calls->process, number);
     if (call)
-        return is_of_kind(&view->finder->job->shapes[call->shape], &calls->kind);
+        return is_of_kind(&view->analysis->job->shapes[call->shape], &calls->kind);
     bool own = false;
     if (calls->sum.first == number ||
         (mpiq_call_difference(&calls->sum, &kind->reference, view->most, &own) == number && own))
@@ -116,11 +116,11 @@ static bool has_number(const struct view *view, const struct kind *kind, const s
     return false;
 }
 
-static void add_fact(struct mpiq_finder *finder, struct mpiq_clash_side *side,
+static void add_fact(struct mpiq_analysis *analysis, struct mpiq_clash_side *side,
                      const struct mpiq_job_fact *fact)
 {
     if (!mpiq_array_reserve(&side->facts, &side->fact_capacity, side->fact_count + 1)) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     side->facts[side->fact_count++] = fact;
@@ -136,29 +136,29 @@ static void add_rank(const struct view *view, struct mpiq_clash_side *side, cons
     const struct mpiq_job_fact *known = NULL;
     side->kind = calls->kind;
     side->calls = calls->sum.count;
-    mpiq_finder_add(view->finder, &side->ranks, calls->process);
+    mpiq_analysis_add(view->analysis, &side->ranks, calls->process);
     for (uint32_t i = 0; i < calls->fact_count && !known; i++) {
         if (facts[i]->first == number || (call && call->started == facts[i]->site))
             known = facts[i];
     }
     /* The first one has the lowest numbers. */
-    add_fact(view->finder, side, known ? known : facts[0]);
+    add_fact(view->analysis, side, known ? known : facts[0]);
     for (uint32_t i = 1; i < calls->fact_count && !known; i++) {
         if (facts[i]->first < number)
-            add_fact(view->finder, side, facts[i]);
+            add_fact(view->analysis, side, facts[i]);
     }
 }
 
 static void find_missing(const struct view *view, struct mpiq_clash *clash)
 {
-    const struct mpiq_job_state *job = view->finder->job;
+    const struct mpiq_job_state *job = view->analysis->job;
     for (uint32_t i = 0; i < job->fact_count; i++) {
         const struct mpiq_job_fact *fact = &job->facts[i];
         const struct mpiq_job_rank *rank = &job->ranks[fact->rank];
         bool own = i >= rank->first_fact && i - rank->first_fact < rank->fact_count;
         if (own && rank->held && fact->kind == MPIQ_FACT_COMMUNICATOR &&
             fact->comm == view->calls->kind.comm && fact->sum < clash->number)
-            mpiq_finder_add(view->finder, &clash->missing, rank->process);
+            mpiq_analysis_add(view->analysis, &clash->missing, rank->process);
     }
 }
 
@@ -235,7 +235,7 @@ static void check_communicator(const struct view *view)
         find_sides(view, &clash);
     if (clash.count > 0) {
         qsort(clash.sides, clash.count, sizeof *clash.sides, compare_sides);
-        mpiq_check_add_clash(view->finder, &clash);
+        mpiq_check_add_clash(view->analysis, &clash);
     }
     for (size_t i = 0; i < clash.count; i++) {
         mpiq_rank_set_deinit(&clash.sides[i].ranks);
@@ -267,17 +267,17 @@ static bool find_members(const struct mpiq_job_state *job, uint64_t comm, struct
     return view->members == size;
 }
 
-void mpiq_check_collectives(struct mpiq_finder *finder)
+void mpiq_check_collectives(struct mpiq_analysis *analysis)
 {
     struct mpiq_call_list list;
-    finder->failed |= !mpiq_call_list_init(&list, finder->job);
-    for (size_t i = 0; i < list.count && !finder->failed;) {
+    analysis->failed |= !mpiq_call_list_init(&list, analysis->job);
+    for (size_t i = 0; i < list.count && !analysis->failed;) {
         size_t end = i + 1;
         while (end < list.count && list.list[end].kind.comm == list.list[i].kind.comm)
             end++;
-        struct view view = {.finder = finder, .list = &list, .calls = &list.list[i], .count = end - i};
-        view.comm = mpiq_check_comm_index(finder, list.facts[list.list[i].first_fact]);
-        if (find_members(finder->job, view.calls->kind.comm, &view) && view.members > 1)
+        struct view view = {.analysis = analysis, .list = &list, .calls = &list.list[i], .count = end - i};
+        view.comm = mpiq_check_comm_index(analysis, list.facts[list.list[i].first_fact]);
+        if (find_members(analysis->job, view.calls->kind.comm, &view) && view.members > 1)
             check_communicator(&view);
         i = end;
     }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "job/find.h"
 
-uint32_t mpiq_check_process(const struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
+uint32_t mpiq_check_process(const struct mpiq_analysis *analysis, const struct mpiq_job_fact *fact)
 {
-    return finder->job->ranks[fact->rank].process;
+    return analysis->job->ranks[fact->rank].process;
 }
 
-uint32_t mpiq_check_comm_index(const struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
+uint32_t mpiq_check_comm_index(const struct mpiq_analysis *analysis, const struct mpiq_job_fact *fact)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     for (uint32_t i = 0; fact->comm != 0 && i < job->communicator_count; i++) {
         if (job->communicators[i].context[1] == fact->comm)
             return i;
@@ -16,10 +16,10 @@ uint32_t mpiq_check_comm_index(const struct mpiq_finder *finder, const struct mp
     return MPIQ_NONE;
 }
 
-void mpiq_check_site(struct mpiq_finder *finder, struct mpiq_finding *finding,
+void mpiq_check_site(struct mpiq_analysis *analysis, struct mpiq_finding *finding,
                      const struct mpiq_job_fact *fact)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_site *place = fact->site == MPIQ_NONE ? NULL : &job->sites[fact->site];
     const char *call = mpiq_job_string(job, fact->call);
     const char *file = place ? mpiq_job_string(job, place->file) : NULL;
@@ -36,7 +36,7 @@ void mpiq_check_site(struct mpiq_finder *finder, struct mpiq_finding *finding,
     if (!site) {
         site = mpiq_finding_add_site(finding);
         if (!site) {
-            finder->failed = true;
+            analysis->failed = true;
             return;
         }
         site->call = call;
@@ -44,5 +44,5 @@ void mpiq_check_site(struct mpiq_finder *finder, struct mpiq_finding *finding,
         site->function = function;
         site->line = place ? place->line : 0;
     }
-    mpiq_finder_add(finder, &site->ranks, mpiq_check_process(finder, fact));
+    mpiq_analysis_add(analysis, &site->ranks, mpiq_check_process(analysis, fact));
 }

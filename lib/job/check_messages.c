@@ -64,51 +64,51 @@ static uint64_t open_receives(const struct mpiq_job_state *job, const struct tra
 
 /* ---- one tag ------------------------------------------------------------------------------------------- */
 
-static struct mpiq_finding *add_finding(struct mpiq_finder *finder, enum mpiq_finding_kind kind,
+static struct mpiq_finding *add_finding(struct mpiq_analysis *analysis, enum mpiq_finding_kind kind,
                                         const struct traffic *first)
 {
-    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, kind);
+    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(analysis->diagnosis, kind);
     if (!finding) {
-        finder->failed = true;
+        analysis->failed = true;
         return NULL;
     }
-    finding->comm = mpiq_check_comm_index(finder, first->fact);
-    mpiq_finder_add(finder, &finding->ranks, first->from);
-    mpiq_finder_add(finder, &finding->ranks, first->to);
+    finding->comm = mpiq_check_comm_index(analysis, first->fact);
+    mpiq_analysis_add(analysis, &finding->ranks, first->from);
+    mpiq_analysis_add(analysis, &finding->ranks, first->to);
     finding->from = first->from;
     finding->to = first->to;
     return finding;
 }
 
-static void add_lost(struct mpiq_finder *finder, const struct traffic *list, size_t count, uint64_t sent,
+static void add_lost(struct mpiq_analysis *analysis, const struct traffic *list, size_t count, uint64_t sent,
                      uint64_t lost)
 {
-    struct mpiq_finding *finding = add_finding(finder, MPIQ_FINDING_MESSAGE_LOST, list);
+    struct mpiq_finding *finding = add_finding(analysis, MPIQ_FINDING_MESSAGE_LOST, list);
     const struct mpiq_job_fact *where = NULL;
     for (size_t i = 0; finding && i < count; i++) {
         if (list[i].fact->kind != MPIQ_FACT_SENT)
             continue;
         where = where ? where : list[i].fact;
-        mpiq_check_site(finder, finding, list[i].fact);
+        mpiq_check_site(analysis, finding, list[i].fact);
     }
     if (!finding || !where)
         return;
-    finding->fact = (uint32_t)(where - finder->job->facts);
+    finding->fact = (uint32_t)(where - analysis->job->facts);
     finding->count = sent;
     finding->lost = lost;
 }
 
-static void add_types(struct mpiq_finder *finder, const struct traffic *list,
+static void add_types(struct mpiq_analysis *analysis, const struct traffic *list,
                       const struct mpiq_job_fact *sent, const struct mpiq_job_fact *received)
 {
-    struct mpiq_finding *finding = add_finding(finder, MPIQ_FINDING_TYPE_MISMATCH, list);
+    struct mpiq_finding *finding = add_finding(analysis, MPIQ_FINDING_TYPE_MISMATCH, list);
     if (!finding)
         return;
     finding->field = "type";
-    mpiq_check_site(finder, finding, sent);
-    mpiq_check_site(finder, finding, received);
-    finding->fact = (uint32_t)(sent - finder->job->facts);
-    finding->received_fact = (uint32_t)(received - finder->job->facts);
+    mpiq_check_site(analysis, finding, sent);
+    mpiq_check_site(analysis, finding, received);
+    finding->fact = (uint32_t)(sent - analysis->job->facts);
+    finding->received_fact = (uint32_t)(received - analysis->job->facts);
 }
 
 /* Whether more of a base was sent than received (1) or the other way round (-1). */
@@ -122,7 +122,7 @@ static int balance(const struct traffic *list, size_t count, uint32_t base)
     return sums[0] > sums[1] ? 1 : sums[0] < sums[1] ? -1 : 0;
 }
 
-static void check_types(struct mpiq_finder *finder, const struct traffic *list, size_t count)
+static void check_types(struct mpiq_analysis *analysis, const struct traffic *list, size_t count)
 {
     const struct mpiq_job_fact *sent = NULL;
     const struct mpiq_job_fact *received = NULL;
@@ -139,27 +139,27 @@ static void check_types(struct mpiq_finder *finder, const struct traffic *list, 
             received = fact;
     }
     if (sent && received)
-        add_types(finder, list, sent, received);
+        add_types(analysis, list, sent, received);
 }
 
-static void check_tag(struct mpiq_finder *finder, const struct traffic *list, size_t count)
+static void check_tag(struct mpiq_analysis *analysis, const struct traffic *list, size_t count)
 {
     uint64_t messages[2] = {0, 0};
     for (size_t i = 0; i < count; i++)
         messages[list[i].fact->kind == MPIQ_FACT_RECEIVED] += list[i].fact->count;
     uint64_t lost = messages[0] > messages[1] ? messages[0] - messages[1] : 0;
-    if (lost > 0 && open_receives(finder->job, list) < lost)
-        add_lost(finder, list, count, messages[0], lost);
+    if (lost > 0 && open_receives(analysis->job, list) < lost)
+        add_lost(analysis, list, count, messages[0], lost);
     else if (messages[0] == messages[1])
-        check_types(finder, list, count);
+        check_types(analysis, list, count);
 }
 
 /* ---- all of them --------------------------------------------------------------------------------------- */
 
-static void add_rank(struct mpiq_finder *finder, const struct mpiq_job_rank *rank, struct traffic *list,
+static void add_rank(struct mpiq_analysis *analysis, const struct mpiq_job_rank *rank, struct traffic *list,
                      size_t *count)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     uint32_t world = mpiq_job_world_rank(job, rank->process).world;
     for (uint32_t i = 0; i < rank->fact_count; i++) {
         const struct mpiq_job_fact *fact = &job->facts[rank->first_fact + i];
@@ -181,29 +181,29 @@ static bool same_tag(const struct traffic *a, const struct traffic *b)
            a->fact->tag == b->fact->tag;
 }
 
-void mpiq_check_messages(struct mpiq_finder *finder)
+void mpiq_check_messages(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     struct traffic *list _cleanup_free_ = calloc((size_t)job->fact_count + 1, sizeof *list);
     size_t count = 0;
     if (!list) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         if (rank && is_complete(job, process))
-            add_rank(finder, rank, list, &count);
+            add_rank(analysis, rank, list, &count);
     }
     if (count > 0)
         qsort(list, count, sizeof *list, compare);
-    for (size_t i = 0; i < count && !finder->failed;) {
+    for (size_t i = 0; i < count && !analysis->failed;) {
         size_t end = i + 1;
         while (end < count && same_tag(&list[i], &list[end]))
             end++;
         if (is_certain(job, list[i].from, list[i].fact->comm) &&
             is_certain(job, list[i].to, list[i].fact->comm))
-            check_tag(finder, &list[i], end - i);
+            check_tag(analysis, &list[i], end - i);
         i = end;
     }
 }

@@ -12,22 +12,22 @@
 #include "job/evidence.h"
 #include "job/waits.h"
 
-static void describe_ranks(struct mpiq_finder *finder)
+static void describe_ranks(struct mpiq_analysis *analysis)
 {
-    for (uint32_t process = 0; process < finder->job->process_count; process++) {
-        struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
-        rank->stuck = mpiq_finder_stuck(finder, process);
+    for (uint32_t process = 0; process < analysis->job->process_count; process++) {
+        struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
+        rank->stuck = mpiq_analysis_stuck(analysis, process);
         if (rank->stuck)
-            mpiq_finder_add(finder, &finder->diagnosis->stuck, process);
+            mpiq_analysis_add(analysis, &analysis->diagnosis->stuck, process);
     }
-    for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
-        const struct mpiq_finding *finding = &finder->diagnosis->findings[i];
+    for (size_t i = 0; i < analysis->diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &analysis->diagnosis->findings[i];
         const struct mpiq_rank_set *sets[] = {&finding->ranks, &finding->missing};
         for (int j = 0; finding->proven && j < 2; j++) {
             for (uint32_t k = 0; k < sets[j]->count; k++) {
                 const struct mpiq_rank_range *range = &sets[j]->ranges[k];
                 for (uint32_t r = range->first; r <= range->last; r++)
-                    finder->diagnosis->ranks[mpiq_job_process(finder->job, range->world, r)].cause = true;
+                    analysis->diagnosis->ranks[mpiq_job_process(analysis->job, range->world, r)].cause = true;
             }
         }
     }
@@ -49,16 +49,16 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
         return no_memory();
     mpiq_doing(job, diagnosis);
     struct mpiq_explanation explanation = {0};
-    struct mpiq_finder finder = {.job = job, .diagnosis = diagnosis, .arena = diagnosis->arena};
+    struct mpiq_analysis analysis = {.job = job, .diagnosis = diagnosis, .arena = diagnosis->arena};
     if (options)
-        finder.options = *options;
-    if (finder.options.stall_after <= 0)
-        finder.options.stall_after = MPIQ_STALL_AFTER;
+        analysis.options = *options;
+    if (analysis.options.stall_after <= 0)
+        analysis.options.stall_after = MPIQ_STALL_AFTER;
     struct mpiq_wait_graph *graph = mpiq_wait_graph_create(job, diagnosis, diagnosis->partner);
-    finder.graph = graph;
-    finder.explanation = &explanation;
-    finder.failed = !graph || !mpiq_explain(graph, &explanation);
-    void (*const finders[])(struct mpiq_finder *) = {
+    analysis.graph = graph;
+    analysis.explanation = &explanation;
+    analysis.failed = !graph || !mpiq_explain(graph, &explanation);
+    void (*const finders[])(struct mpiq_analysis *) = {
         mpiq_note_stack_waits,  mpiq_find_collectives, mpiq_find_messages,    mpiq_find_cycles,
         mpiq_find_truncations,  mpiq_find_overlaps,    mpiq_find_windows,     mpiq_find_locks,
         mpiq_find_polling,      mpiq_find_ranks,       mpiq_find_stacks,      mpiq_find_leftovers,
@@ -67,18 +67,18 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
         mpiq_find_notes,        mpiq_find_strangers,   mpiq_find_known_hangs,
     };
     /* Of ranks that are held at their end, nobody asks what they wait for. */
-    void (*const at_end[])(struct mpiq_finder *) = {mpiq_find_check, mpiq_find_notes};
-    void (*const after_end[])(struct mpiq_finder *) = {mpiq_find_truncations, mpiq_find_waits, mpiq_find_end,
-                                                       mpiq_finish_evidence, mpiq_find_notes};
+    void (*const at_end[])(struct mpiq_analysis *) = {mpiq_find_check, mpiq_find_notes};
+    void (*const after_end[])(struct mpiq_analysis *) = {
+        mpiq_find_truncations, mpiq_find_waits, mpiq_find_end, mpiq_finish_evidence, mpiq_find_notes};
     bool ended = mpiq_has_ended(job), at = !ended && mpiq_is_at_end(job);
     size_t count = ended ? sizeof after_end / sizeof *after_end
                    : at  ? sizeof at_end / sizeof *at_end
                          : sizeof finders / sizeof *finders;
-    for (size_t i = 0; i < count && !finder.failed; i++)
-        (ended ? after_end : at ? at_end : finders)[i](&finder);
+    for (size_t i = 0; i < count && !analysis.failed; i++)
+        (ended ? after_end : at ? at_end : finders)[i](&analysis);
     mpiq_explanation_deinit(&explanation);
     mpiq_wait_graph_destroy(graph);
-    if (finder.failed || mpiq_memory_missed() != missed) { /* a sentence may be shorter than it is */
+    if (analysis.failed || mpiq_memory_missed() != missed) { /* a sentence may be shorter than it is */
         mpiq_diagnosis_destroy(diagnosis);
         return no_memory();
     }

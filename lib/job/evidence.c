@@ -15,9 +15,9 @@
 #include "job/waits.h"
 
 /* The operation that holds a thread: the first one that never happens, else the first; MPIQ_NONE: none. */
-static uint32_t holding_operation(const struct mpiq_finder *finder, uint32_t thread)
+static uint32_t holding_operation(const struct mpiq_analysis *analysis, uint32_t thread)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_wait_graph *graph = analysis->graph;
     uint32_t node_index = thread == MPIQ_NONE ? MPIQ_NONE : graph->thread_nodes[thread];
     if (node_index == MPIQ_NONE)
         return MPIQ_NONE;
@@ -107,20 +107,20 @@ void mpiq_relation_add(const struct mpiq_job_state *job, struct mpiq_relation *r
 }
 
 /* The same where the caller's code alone says who the peer is: its rank is told in MPI_COMM_WORLD. */
-static void relate_given(struct mpiq_finder *finder, struct mpiq_evidence *evidence, uint32_t process,
+static void relate_given(struct mpiq_analysis *analysis, struct mpiq_evidence *evidence, uint32_t process,
                          uint32_t thread)
 {
     struct mpiq_given_parts given = {.count = 0};
     if (thread != MPIQ_NONE)
-        mpiq_given_parts(finder, thread, &given);
+        mpiq_given_parts(analysis, thread, &given);
     if (given.count == 0)
         return;
-    struct mpiq_world_rank own = mpiq_job_world_rank(finder->job, process);
+    struct mpiq_world_rank own = mpiq_job_world_rank(analysis->job, process);
     uint32_t peer = given.parts[0].peer;
     const char *comm = given.parts[0].given->comm;
     bool world = comm && strcmp(comm, "MPI_COMM_WORLD") == 0 && peer != MPIQ_NONE;
-    int64_t local = world ? (int64_t)mpiq_job_world_rank(finder->job, peer).rank : -1;
-    relate(&evidence->relation, own.rank, finder->job->worlds[own.world].size, peer, local);
+    int64_t local = world ? (int64_t)mpiq_job_world_rank(analysis->job, peer).rank : -1;
+    relate(&evidence->relation, own.rank, analysis->job->worlds[own.world].size, peer, local);
 }
 
 void mpiq_relation_merge(struct mpiq_relation *into, const struct mpiq_relation *from)
@@ -140,49 +140,50 @@ void mpiq_relation_merge(struct mpiq_relation *into, const struct mpiq_relation 
 
 /* Whether two ranks in a collective are in it on communicators that the user tells apart no more: of one
    name, or made by one call, as the rows of a grid are.  Two that one rank is in are two. */
-static bool is_on_alike(const struct mpiq_finder *finder, const struct mpiq_evidence *a,
+static bool is_on_alike(const struct mpiq_analysis *analysis, const struct mpiq_evidence *a,
                         const struct mpiq_evidence *b)
 {
-    const struct mpiq_job_communicator *comms = finder->job->communicators;
-    uint32_t x = finder->diagnosis->ranks[a->process].comm;
-    uint32_t y = finder->diagnosis->ranks[b->process].comm;
+    const struct mpiq_job_communicator *comms = analysis->job->communicators;
+    uint32_t x = analysis->diagnosis->ranks[a->process].comm;
+    uint32_t y = analysis->diagnosis->ranks[b->process].comm;
     if (x == MPIQ_NONE || y == MPIQ_NONE || x == y || mpiq_blocking_call(a->call) != MPIQ_BLOCKING_COLLECTIVE)
         return true;
-    if (mpiq_local_rank(finder->job, a->process, y) >= 0 || mpiq_local_rank(finder->job, b->process, x) >= 0)
+    if (mpiq_local_rank(analysis->job, a->process, y) >= 0 ||
+        mpiq_local_rank(analysis->job, b->process, x) >= 0)
         return false;
-    return a->number == 0 || mpiq_same_communicator(finder->job, x, y) ||
+    return a->number == 0 || mpiq_same_communicator(analysis->job, x, y) ||
            (comms[x].made != MPIQ_NONE && comms[x].made == comms[y].made);
 }
 
 /* Who has the lock on a file that it sleeps for. */
-static uint32_t lock_of(const struct mpiq_finder *finder, const struct mpiq_evidence *evidence)
+static uint32_t lock_of(const struct mpiq_analysis *analysis, const struct mpiq_evidence *evidence)
 {
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, evidence->process);
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, evidence->process);
     bool sure;
     return rank && evidence->thread != MPIQ_NONE
-               ? mpiq_lock_holder(finder->job, rank, &finder->job->threads[evidence->thread], &sure)
+               ? mpiq_lock_holder(analysis->job, rank, &analysis->job->threads[evidence->thread], &sure)
                : MPIQ_NONE;
 }
 
-static bool is_class(const struct mpiq_finder *finder, const struct mpiq_evidence *evidence,
+static bool is_class(const struct mpiq_analysis *analysis, const struct mpiq_evidence *evidence,
                      const struct mpiq_evidence *wanted)
 {
     bool same_call = evidence->call == wanted->call ||
                      (evidence->call && wanted->call && strcmp(evidence->call, wanted->call) == 0);
     return same_call && evidence->site == wanted->site && evidence->doing == wanted->doing &&
            evidence->number == wanted->number && evidence->collective == wanted->collective &&
-           evidence->aside == wanted->aside && is_on_alike(finder, evidence, wanted) &&
-           lock_of(finder, evidence) == lock_of(finder, wanted) &&
-           same_operation(finder->job, evidence->operation, wanted->operation) &&
+           evidence->aside == wanted->aside && is_on_alike(analysis, evidence, wanted) &&
+           lock_of(analysis, evidence) == lock_of(analysis, wanted) &&
+           same_operation(analysis->job, evidence->operation, wanted->operation) &&
            (evidence->operation != MPIQ_NONE ||
-            mpiq_given_alike(finder->job, evidence->thread, wanted->thread));
+            mpiq_given_alike(analysis->job, evidence->thread, wanted->thread));
 }
 
 /* The class of the non-blocking collective that holds a thread; -1: none, or not known. */
-static int collective_of(const struct mpiq_finder *finder, uint32_t process, uint32_t thread)
+static int collective_of(const struct mpiq_analysis *analysis, uint32_t process, uint32_t thread)
 {
-    const struct mpiq_job_state *job = finder->job;
-    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_job_state *job = analysis->job;
+    const struct mpiq_wait_graph *graph = analysis->graph;
     if (thread == MPIQ_NONE || graph->thread_nodes[thread] == MPIQ_NONE)
         return -1;
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
@@ -201,11 +202,11 @@ static int collective_of(const struct mpiq_finder *finder, uint32_t process, uin
     return -1;
 }
 
-void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
+void mpiq_add_evidence(struct mpiq_analysis *analysis, struct mpiq_finding *finding, uint32_t process,
                        uint32_t thread, uint32_t operation)
 {
-    const struct mpiq_job_state *job = finder->job;
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    const struct mpiq_job_state *job = analysis->job;
+    const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
     bool speaks = thread == MPIQ_NONE || thread == rank->thread;
     if (speaks)
         thread = rank->thread;
@@ -215,10 +216,10 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
         .site = rank->site,
         .since = rank->since,
         .number = rank->number,
-        .collective = collective_of(finder, process, thread),
+        .collective = collective_of(analysis, process, thread),
         .process = process,
         .thread = thread,
-        .operation = operation != MPIQ_NONE ? operation : holding_operation(finder, thread),
+        .operation = operation != MPIQ_NONE ? operation : holding_operation(analysis, thread),
     };
     bool message =
         finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED;
@@ -237,14 +238,14 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
     }
     wanted.finalizes = mpiq_blocking_call(wanted.call) == MPIQ_BLOCKING_FINALIZE;
     size_t at = 0;
-    while (at < finding->evidence_count && !is_class(finder, &finding->evidence[at], &wanted))
+    while (at < finding->evidence_count && !is_class(analysis, &finding->evidence[at], &wanted))
         at++;
     if (at == MPIQ_MOST_EVIDENCE)
         return;
     if (at == finding->evidence_count) {
         struct mpiq_evidence *made = mpiq_finding_add_evidence(finding);
         if (!made) {
-            finder->failed = true;
+            analysis->failed = true;
             return;
         }
         wanted.started = made->started;
@@ -252,7 +253,7 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
         *made = wanted;
     }
     struct mpiq_evidence *evidence = &finding->evidence[at];
-    mpiq_finder_add(finder, &evidence->ranks, process);
+    mpiq_analysis_add(analysis, &evidence->ranks, process);
     evidence->since = wanted.since > evidence->since ? wanted.since : evidence->since;
     if (speaks)
         mpiq_last_call_add(&evidence->last, &rank->last);
@@ -260,34 +261,34 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
         const struct mpiq_job_operation *op = &job->operations[wanted.operation];
         mpiq_relation_add(job, &evidence->relation, process, op->comm, op->peer, op->peer_local);
     } else {
-        relate_given(finder, evidence, process, thread);
+        relate_given(analysis, evidence, process, thread);
     }
 }
 
-void mpiq_add_evidence_of(struct mpiq_finder *finder, struct mpiq_finding *finding,
+void mpiq_add_evidence_of(struct mpiq_analysis *analysis, struct mpiq_finding *finding,
                           const struct mpiq_rank_set *set)
 {
     for (uint32_t i = 0; i < set->count; i++) {
         const struct mpiq_rank_range *range = &set->ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++) {
             if (!mpiq_rank_set_contains(&finding->ranks, range->world, rank))
-                mpiq_add_evidence(finder, finding, mpiq_job_process(finder->job, range->world, rank),
+                mpiq_add_evidence(analysis, finding, mpiq_job_process(analysis->job, range->world, rank),
                                   MPIQ_NONE, MPIQ_NONE);
         }
     }
 }
 
 /* Whether what would have done but for one thing lies at a rank of the finding. */
-static bool lies_unreceived(const struct mpiq_finder *finder, const struct mpiq_finding *finding)
+static bool lies_unreceived(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding)
 {
     const struct mpiq_near_miss *miss = &finding->near_misses[0];
-    return finder->job->operations[miss->operation].queue == MPIQ_QUEUE_UNEXPECTED &&
+    return analysis->job->operations[miss->operation].queue == MPIQ_QUEUE_UNEXPECTED &&
            miss->differs != MPIQ_MISS_DESTINATION;
 }
 
 /* Whether they are two ranks that wait for each other: one after the other round a communicator, or by name.
  */
-static bool is_mutual(const struct mpiq_finder *finder, const struct mpiq_evidence *evidence,
+static bool is_mutual(const struct mpiq_analysis *analysis, const struct mpiq_evidence *evidence,
                       const struct mpiq_wait_part *part)
 {
     const struct mpiq_relation *relation = &evidence->relation;
@@ -296,8 +297,8 @@ static bool is_mutual(const struct mpiq_finder *finder, const struct mpiq_eviden
     if (relation->wraps && relation->size == 2 && llabs(relation->offset) == 1)
         return true;
     const struct mpiq_rank_range *last = &evidence->ranks.ranges[evidence->ranks.count - 1];
-    uint32_t other = mpiq_job_process(finder->job, last->world, last->last);
-    const struct mpiq_waits_for *back = finder->diagnosis->ranks[other].waits_for;
+    uint32_t other = mpiq_job_process(analysis->job, last->world, last->last);
+    const struct mpiq_waits_for *back = analysis->diagnosis->ranks[other].waits_for;
     return part->peer == other && back && back->part_count > 0 && back->parts[0].kind == part->kind &&
            back->parts[0].peer == evidence->process;
 }
@@ -315,14 +316,14 @@ static bool same_ranks(const struct mpiq_ranks *a, const struct mpiq_ranks *b)
 }
 
 /* Whether all ranks of a class that wait at a window wait for the same ranks. */
-static bool wait_for_same(const struct mpiq_finder *finder, const struct mpiq_evidence *evidence,
+static bool wait_for_same(const struct mpiq_analysis *analysis, const struct mpiq_evidence *evidence,
                           const struct mpiq_waits_for *first)
 {
     for (uint32_t i = 0; i < evidence->ranks.count; i++) {
         const struct mpiq_rank_range *range = &evidence->ranks.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++) {
-            uint32_t process = mpiq_job_process(finder->job, range->world, rank);
-            const struct mpiq_waits_for *own = finder->diagnosis->ranks[process].waits_for;
+            uint32_t process = mpiq_job_process(analysis->job, range->world, rank);
+            const struct mpiq_waits_for *own = analysis->diagnosis->ranks[process].waits_for;
             if (own && !same_ranks(&own->ranks, &first->ranks))
                 return false;
         }
@@ -331,10 +332,10 @@ static bool wait_for_same(const struct mpiq_finder *finder, const struct mpiq_ev
 }
 
 /* What all ranks of a class wait for: the first one's wait, made general. */
-static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
+static void set_wait(struct mpiq_analysis *analysis, struct mpiq_evidence *evidence)
 {
     const struct mpiq_waits_for *first =
-        evidence->thread == MPIQ_NONE ? NULL : mpiq_thread_waits(finder, evidence->thread);
+        evidence->thread == MPIQ_NONE ? NULL : mpiq_thread_waits(analysis, evidence->thread);
     evidence->wait = first;
     if (!first)
         return;
@@ -343,8 +344,8 @@ static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
     bool message =
         part->kind == MPIQ_PART_RECEIVE || part->kind == MPIQ_PART_SEND || part->kind == MPIQ_PART_PROBE;
     const struct mpiq_relation *relation = &evidence->relation;
-    bool window =
-        part->kind == MPIQ_PART_WINDOW && evidence->ranks.size > 1 && !wait_for_same(finder, evidence, first);
+    bool window = part->kind == MPIQ_PART_WINDOW && evidence->ranks.size > 1 &&
+                  !wait_for_same(analysis, evidence, first);
     if (evidence->ranks.size < 2 || (!window && (!message || relation->same_peer)))
         return;
     if (part->internal) { /* inside one collective each waits for another one, which says nothing of them all
@@ -352,10 +353,10 @@ static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
         evidence->wait = NULL;
         return;
     }
-    struct mpiq_waits_for *made = mpiq_arena_alloc(finder->arena, sizeof *made);
-    struct mpiq_wait_part *general = mpiq_arena_alloc(finder->arena, sizeof *general);
+    struct mpiq_waits_for *made = mpiq_arena_alloc(analysis->arena, sizeof *made);
+    struct mpiq_wait_part *general = mpiq_arena_alloc(analysis->arena, sizeof *general);
     if (!made || !general) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     *made = *first;
@@ -370,16 +371,16 @@ static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
     made->part_count = 1;
     made->more = first->part_count - 1 + first->more;
     made->ranks = (struct mpiq_ranks){0};
-    if (is_mutual(finder, evidence, part))
-        made->ranks = mpiq_arena_ranks(finder, &evidence->ranks);
+    if (is_mutual(analysis, evidence, part))
+        made->ranks = mpiq_arena_ranks(analysis, &evidence->ranks);
     evidence->wait = made;
 }
 
 /* The last receive that took a message like the one for which a finding about one receive of one rank waits,
    from the same sender; MPIQ_NONE: none is known. */
-static uint32_t received_before(const struct mpiq_finder *finder, const struct mpiq_finding *finding)
+static uint32_t received_before(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     if (finding->kind != MPIQ_FINDING_RECEIVE_UNMATCHED || finding->ranks.size != 1)
         return MPIQ_NONE;
     const struct mpiq_job_operation *op = &job->operations[finding->operation];
@@ -408,22 +409,22 @@ static bool script_ended(const struct mpiq_job_state *job, const struct mpiq_evi
 }
 
 /* What there is to say of the first line, which is about those that a finding is about. */
-static enum mpiq_remark first_remark(const struct mpiq_finder *finder, const struct mpiq_finding *finding)
+static enum mpiq_remark first_remark(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding)
 {
     if (finding->near_miss_count > 0)
-        return lies_unreceived(finder, finding) ? MPIQ_REMARK_UNRECEIVED : MPIQ_REMARK_NONE;
+        return lies_unreceived(analysis, finding) ? MPIQ_REMARK_UNRECEIVED : MPIQ_REMARK_NONE;
     return finding->received_before != MPIQ_NONE ? MPIQ_REMARK_RECEIVED : MPIQ_REMARK_NONE;
 }
 
 /* Whether the one peer of all messages of a finding is in MPI_Finalize. */
-static bool peer_finalizes(const struct mpiq_finder *finder, const struct mpiq_finding *finding)
+static bool peer_finalizes(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding)
 {
     const struct mpiq_job_operation *op =
-        finding->operation == MPIQ_NONE ? NULL : &finder->job->operations[finding->operation];
+        finding->operation == MPIQ_NONE ? NULL : &analysis->job->operations[finding->operation];
     bool message =
         finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED;
     return message && op && op->peer != MPIQ_NONE && finding->relation.same_peer &&
-           mpiq_has_left(finder, op->peer) && finder->diagnosis->ranks[op->peer].doing != MPIQ_DOING_GONE;
+           mpiq_has_left(analysis, op->peer) && analysis->diagnosis->ranks[op->peer].doing != MPIQ_DOING_GONE;
 }
 
 /* The host of all ranks of a set; 0: they are on several, or it is not known. */
@@ -457,23 +458,23 @@ static bool fills_host(const struct mpiq_job_state *job, const struct mpiq_rank_
     return host && there == set->size && there < job->process_count;
 }
 
-void mpiq_finish_evidence(struct mpiq_finder *finder)
+void mpiq_finish_evidence(struct mpiq_analysis *analysis)
 {
-    for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
-        struct mpiq_finding *finding = &finder->diagnosis->findings[i];
-        finding->received_before = received_before(finder, finding);
-        finding->peer_finalizes = finding->peer_finalizes || peer_finalizes(finder, finding);
-        for (size_t j = 0; j < finding->evidence_count && !finder->failed; j++) {
+    for (size_t i = 0; i < analysis->diagnosis->finding_count; i++) {
+        struct mpiq_finding *finding = &analysis->diagnosis->findings[i];
+        finding->received_before = received_before(analysis, finding);
+        finding->peer_finalizes = finding->peer_finalizes || peer_finalizes(analysis, finding);
+        for (size_t j = 0; j < finding->evidence_count && !analysis->failed; j++) {
             struct mpiq_evidence *evidence = &finding->evidence[j];
-            set_wait(finder, evidence);
-            if (evidence->remark == MPIQ_REMARK_NONE && script_ended(finder->job, evidence))
+            set_wait(analysis, evidence);
+            if (evidence->remark == MPIQ_REMARK_NONE && script_ended(analysis->job, evidence))
                 evidence->remark = MPIQ_REMARK_SCRIPT_ENDED;
         }
         if (finding->evidence_count > 0 && finding->evidence[0].remark == MPIQ_REMARK_NONE)
-            finding->evidence[0].remark = first_remark(finder, finding);
+            finding->evidence[0].remark = first_remark(analysis, finding);
         for (size_t j = 0; j < finding->evidence_count; j++) {
             struct mpiq_evidence *evidence = &finding->evidence[j];
-            if (evidence->remark == MPIQ_REMARK_NONE && fills_host(finder->job, &evidence->ranks))
+            if (evidence->remark == MPIQ_REMARK_NONE && fills_host(analysis->job, &evidence->ranks))
                 evidence->remark = MPIQ_REMARK_HOST;
         }
     }
@@ -494,17 +495,17 @@ static bool waits_beside(const struct mpiq_job_state *job, const struct mpiq_job
            strcmp(call, "thrd_join") == 0;
 }
 
-static void add_threads_of(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process)
+static void add_threads_of(struct mpiq_analysis *analysis, struct mpiq_finding *finding, uint32_t process)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     for (uint32_t i = 0; rank && rank->thread_count > 1 && i < rank->thread_count; i++) {
         uint32_t thread = rank->first_thread + i;
-        if (thread == finder->diagnosis->ranks[process].thread ||
+        if (thread == analysis->diagnosis->ranks[process].thread ||
             !waits_beside(job, rank, &job->threads[thread]))
             continue;
         size_t before = finding->evidence_count;
-        mpiq_add_evidence(finder, finding, process, thread, MPIQ_NONE);
+        mpiq_add_evidence(analysis, finding, process, thread, MPIQ_NONE);
         if (finding->evidence_count == before)
             continue;
         finding->evidence[before].remark = MPIQ_REMARK_THREAD;
@@ -512,18 +513,18 @@ static void add_threads_of(struct mpiq_finder *finder, struct mpiq_finding *find
     }
 }
 
-void mpiq_add_other_threads(struct mpiq_finder *finder)
+void mpiq_add_other_threads(struct mpiq_analysis *analysis)
 {
-    for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
-        struct mpiq_finding *finding = &finder->diagnosis->findings[i];
+    for (size_t i = 0; i < analysis->diagnosis->finding_count; i++) {
+        struct mpiq_finding *finding = &analysis->diagnosis->findings[i];
         if (finding->consequence_of != MPIQ_NONE || !mpiq_is_of_waits(finding))
             continue;
         const struct mpiq_rank_set *sets[] = {&finding->ranks, &finding->missing};
         for (size_t j = 0; j < sizeof sets / sizeof *sets; j++) {
             for (uint32_t k = 0; k < sets[j]->count; k++) {
                 const struct mpiq_rank_range *range = &sets[j]->ranges[k];
-                for (uint32_t r = range->first; r <= range->last && !finder->failed; r++)
-                    add_threads_of(finder, finding, mpiq_job_process(finder->job, range->world, r));
+                for (uint32_t r = range->first; r <= range->last && !analysis->failed; r++)
+                    add_threads_of(analysis, finding, mpiq_job_process(analysis->job, range->world, r));
             }
         }
     }

@@ -7,19 +7,19 @@
 
 /* Adds a process to its class, by the thread that a finding is about (MPIQ_NONE: the one that represents the
    rank) and the operation it is about (MPIQ_NONE: the one that the thread waits for). */
-void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
+void mpiq_add_evidence(struct mpiq_analysis *analysis, struct mpiq_finding *finding, uint32_t process,
                        uint32_t thread, uint32_t operation);
 
 /* Adds all of a set whom the finding is not about already. */
-void mpiq_add_evidence_of(struct mpiq_finder *finder, struct mpiq_finding *finding,
+void mpiq_add_evidence_of(struct mpiq_analysis *analysis, struct mpiq_finding *finding,
                           const struct mpiq_rank_set *set);
 
 /* Once all findings are there: fills `wait`, `started` and the remarks of all evidence, and what findings
    about messages say of their peer. */
-void mpiq_finish_evidence(struct mpiq_finder *finder);
+void mpiq_finish_evidence(struct mpiq_analysis *analysis);
 /* At last: adds those threads beside the ones in MPI that wait for another thread of
    their rank (a mutex, a join; of the main thread, any such wait) to the evidence of the causes. */
-void mpiq_add_other_threads(struct mpiq_finder *finder);
+void mpiq_add_other_threads(struct mpiq_analysis *analysis);
 
 /* Takes in one more rank and its peer in that communicator. */
 void mpiq_relation_add(const struct mpiq_job_state *job, struct mpiq_relation *relation, uint32_t process,

@@ -35,7 +35,7 @@ struct entry {
 };
 
 struct instances {
-    struct mpiq_finder *finder;
+    struct mpiq_analysis *analysis;
     struct mpiq_hash_table table;
     struct instance *list;
     uint32_t count;
@@ -59,7 +59,7 @@ static struct instance *instance_of(struct instances *instances, const struct in
     }
     if (!mpiq_array_reserve(&instances->list, &instances->capacity, instances->count + 1) ||
         !mpiq_hash_table_add(&instances->table, hash, instances->count)) {
-        instances->finder->failed = true;
+        instances->analysis->failed = true;
         return NULL;
     }
     instances->list[instances->count] = *key;
@@ -78,12 +78,12 @@ static bool is_uncounted(const struct mpiq_job_state *job, uint32_t process, uin
 
 static void add(struct instances *instances, const struct instance *key, uint32_t process, uint32_t thread)
 {
-    if (is_uncounted(instances->finder->job, process, key->comm))
+    if (is_uncounted(instances->analysis->job, process, key->comm))
         return;
     struct instance *instance = instance_of(instances, key);
     if (!instance ||
         !mpiq_array_reserve(&instances->entries, &instances->entry_capacity, instances->entry_count + 1)) {
-        instances->finder->failed = true;
+        instances->analysis->failed = true;
         return;
     }
     if (instance->first && instances->entries[instance->first - 1].process == process)
@@ -93,16 +93,16 @@ static void add(struct instances *instances, const struct instance *key, uint32_
     instance->first = ++instances->entry_count;
     instance->lowest = instance->count++ == 0 ? process : instance->lowest;
     instance->in_closed_set =
-        instance->in_closed_set || instances->finder->explanation->closed_set_of[thread] != MPIQ_NONE;
-    instance->stuck = instance->stuck || mpiq_is_stuck(instances->finder->graph, thread);
-    const struct mpiq_job_state *job = instances->finder->job;
+        instance->in_closed_set || instances->analysis->explanation->closed_set_of[thread] != MPIQ_NONE;
+    instance->stuck = instance->stuck || mpiq_is_stuck(instances->analysis->graph, thread);
+    const struct mpiq_job_state *job = instances->analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     instance->held = instance->held || job->threads[thread].held == MPIQ_YES || !rank || rank->looks != 3;
 }
 
 static void collect_requests(struct instances *instances, uint32_t process, uint32_t thread)
 {
-    const struct mpiq_job_state *job = instances->finder->job;
+    const struct mpiq_job_state *job = instances->analysis->job;
     const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, &job->threads[thread]);
     for (uint32_t i = 0; wait && i < wait->operation_count; i++) {
         const struct mpiq_job_operation *op = &job->operations[wait->first_operation + i];
@@ -125,7 +125,7 @@ static void collect_requests(struct instances *instances, uint32_t process, uint
 
 static void collect_thread(struct instances *instances, uint32_t process, uint32_t thread)
 {
-    const struct mpiq_job_state *job = instances->finder->job;
+    const struct mpiq_job_state *job = instances->analysis->job;
     const struct mpiq_job_thread *row = &job->threads[thread];
     struct mpiq_thread_collective in;
     mpiq_thread_collective(job, mpiq_job_rank_of(job, process), row, &in);
@@ -165,10 +165,10 @@ static bool waits(const struct mpiq_job_state *job, const struct mpiq_job_thread
 
 static void collect(struct instances *instances)
 {
-    const struct mpiq_finder *finder = instances->finder;
-    const struct mpiq_job_state *job = finder->job;
-    for (uint32_t process = 0; process < job->process_count && !finder->failed; process++) {
-        const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
+    const struct mpiq_analysis *analysis = instances->analysis;
+    const struct mpiq_job_state *job = analysis->job;
+    for (uint32_t process = 0; process < job->process_count && !analysis->failed; process++) {
+        const struct mpiq_rank_diagnosis *doing = &analysis->diagnosis->ranks[process];
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         /* Who came late into the call is in it, too, as long as somebody was seen in it twice. */
         bool lives = doing->doing == MPIQ_DOING_BLOCKED || doing->doing == MPIQ_DOING_POLLING;
@@ -199,13 +199,13 @@ struct roll_call {
     uint32_t most;      /* calls of that class by those who are in; 0: not kept */
 };
 
-static bool is_missing(const struct mpiq_finder *finder, const struct roll_call *roll, uint32_t process)
+static bool is_missing(const struct mpiq_analysis *analysis, const struct roll_call *roll, uint32_t process)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_rank *rank = process == MPIQ_NONE ? NULL : mpiq_job_rank_of(job, process);
     if (!rank || roll->in[process])
         return false;
-    const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
+    const struct mpiq_rank_diagnosis *doing = &analysis->diagnosis->ranks[process];
     const struct mpiq_job_member *member =
         mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), roll->instance->comm);
     if (!member) /* it has freed the communicator, unless none of its could be read */
@@ -259,10 +259,10 @@ static bool mark_wanted(const struct mpiq_wait_graph *graph, const struct mpiq_n
 
 /* The processes that those in the call wait for; false: for nobody that is seen.  mark false: for none any
    more. */
-static bool wanted_by(const struct mpiq_finder *finder, const struct instances *instances,
+static bool wanted_by(const struct mpiq_analysis *analysis, const struct instances *instances,
                       const struct instance *instance, const bool *in, bool *wanted, bool mark)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_wait_graph *graph = analysis->graph;
     bool any = false;
     for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next) {
         uint32_t node = graph->thread_nodes[instances->entries[at - 1].thread];
@@ -272,10 +272,10 @@ static bool wanted_by(const struct mpiq_finder *finder, const struct instances *
     return any;
 }
 
-static void find_missing(struct mpiq_finder *finder, const struct roll_call *roll,
+static void find_missing(struct mpiq_analysis *analysis, const struct roll_call *roll,
                          struct mpiq_finding *finding)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct instance *instance = roll->instance;
     if (instance->comm == MPIQ_NONE) {
         const struct mpiq_world *world = &job->worlds[instance->world];
@@ -284,7 +284,7 @@ static void find_missing(struct mpiq_finder *finder, const struct roll_call *rol
             const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, world->first + i);
             if (rank && !roll->in[world->first + i] &&
                 (finalize ? rank->phase < MPIQ_PHASE_FINALIZING : rank->phase <= MPIQ_PHASE_LOADED))
-                mpiq_finder_add(finder, &finding->missing, world->first + i);
+                mpiq_analysis_add(analysis, &finding->missing, world->first + i);
         }
         return;
     }
@@ -293,17 +293,17 @@ static void find_missing(struct mpiq_finder *finder, const struct roll_call *rol
     for (int side = 0; side < 2; side++) {
         const struct mpiq_job_group *group = groups[side] == MPIQ_NONE ? NULL : &job->groups[groups[side]];
         for (uint32_t i = 0; group && group->members && i < group->count; i++) {
-            if (is_missing(finder, roll, group->members[i]))
-                mpiq_finder_add(finder, &finding->missing, group->members[i]);
+            if (is_missing(analysis, roll, group->members[i]))
+                mpiq_analysis_add(analysis, &finding->missing, group->members[i]);
         }
     }
 }
 
 /* Where the first of those who are missing created the request that it did not start. */
-static void find_made(const struct mpiq_finder *finder, const struct roll_call *roll,
+static void find_made(const struct mpiq_analysis *analysis, const struct roll_call *roll,
                       struct mpiq_finding *finding)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     if (roll->starts == 0 || finding->missing.size == 0)
         return;
     const struct mpiq_rank_range *first = &finding->missing.ranges[0];
@@ -317,35 +317,36 @@ static void find_made(const struct mpiq_finder *finder, const struct roll_call *
     finding->restarted = request && request->starts > 0;
 }
 
-static bool is_in_collective(const struct mpiq_finder *finder, uint32_t process)
+static bool is_in_collective(const struct mpiq_analysis *analysis, uint32_t process)
 {
-    enum mpiq_blocking blocking = mpiq_blocking_call(finder->diagnosis->ranks[process].call);
+    enum mpiq_blocking blocking = mpiq_blocking_call(analysis->diagnosis->ranks[process].call);
     return blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE ||
            blocking == MPIQ_BLOCKING_INIT;
 }
 
 /* Whether a process may still come: it acts, or may act once it is woken or continued. */
-static bool may_come(const struct mpiq_finder *finder, uint32_t process)
+static bool may_come(const struct mpiq_analysis *analysis, uint32_t process)
 {
-    return finder->graph->nodes[mpiq_rank_node(process)].may;
+    return analysis->graph->nodes[mpiq_rank_node(process)].may;
 }
 
 /* Whether a process is blocked in a collective with a root, or, rooted false, in any collective. */
-static bool is_in_call(const struct mpiq_finder *finder, uint32_t process, bool rooted)
+static bool is_in_call(const struct mpiq_analysis *analysis, uint32_t process, bool rooted)
 {
-    const char *call = finder->diagnosis->ranks[process].call;
+    const char *call = analysis->diagnosis->ranks[process].call;
     return mpiq_blocking_call(call) == MPIQ_BLOCKING_COLLECTIVE &&
            (!rooted || mpiq_collective_has_root(mpiq_collective_class(call)));
 }
 
 /* Whether all missing members are in another collective; rooted: in one with a root. */
-static bool are_in_calls(const struct mpiq_finder *finder, const struct mpiq_finding *finding, bool rooted)
+static bool are_in_calls(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding,
+                         bool rooted)
 {
     const struct mpiq_rank_set *missing = &finding->missing;
     for (uint32_t i = 0; i < missing->count; i++) {
         for (uint32_t rank = missing->ranges[i].first; rank <= missing->ranges[i].last; rank++) {
-            uint32_t process = mpiq_job_process(finder->job, missing->ranges[i].world, rank);
-            if (!is_in_call(finder, process, rooted))
+            uint32_t process = mpiq_job_process(analysis->job, missing->ranges[i].world, rank);
+            if (!is_in_call(analysis, process, rooted))
                 return false;
         }
     }
@@ -354,21 +355,21 @@ static bool are_in_calls(const struct mpiq_finder *finder, const struct mpiq_fin
 
 /* A rank that waits for messages inside a collective call that it has started on another communicator: from
    ranks in the finding's call, which have not started theirs.  Adds those to the suspects in its place. */
-static bool suspect_partners(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process)
+static bool suspect_partners(struct mpiq_analysis *analysis, struct mpiq_finding *finding, uint32_t process)
 {
-    uint32_t thread = finder->diagnosis->ranks[process].thread;
-    if (!finding->proven || thread == MPIQ_NONE || is_in_collective(finder, process))
+    uint32_t thread = analysis->diagnosis->ranks[process].thread;
+    if (!finding->proven || thread == MPIQ_NONE || is_in_collective(analysis, process))
         return false;
-    const struct mpiq_waits_for *waits = mpiq_thread_waits(finder, thread);
+    const struct mpiq_waits_for *waits = mpiq_thread_waits(analysis, thread);
     for (uint32_t i = 0; waits && i < waits->part_count; i++) {
-        struct mpiq_world_rank peer = mpiq_job_world_rank(finder->job, waits->parts[i].peer);
+        struct mpiq_world_rank peer = mpiq_job_world_rank(analysis->job, waits->parts[i].peer);
         if (!waits->parts[i].internal || waits->parts[i].comm == finding->comm ||
             waits->parts[i].peer == MPIQ_NONE ||
             !mpiq_rank_set_contains(&finding->ranks, peer.world, peer.rank))
             return false;
     }
     for (uint32_t i = 0; waits && i < waits->part_count; i++)
-        mpiq_finder_add(finder, &finding->suspects, waits->parts[i].peer);
+        mpiq_analysis_add(analysis, &finding->suspects, waits->parts[i].peer);
     return waits && waits->part_count > 0 && waits->more == 0;
 }
 
@@ -376,23 +377,24 @@ static bool suspect_partners(struct mpiq_finder *finder, struct mpiq_finding *fi
    started what the others have started.  Where it is
    proven that the call will never be complete, not those who may still come; where it is not, not those who
    wait for somebody at a window. */
-static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding)
+static void suspect(struct mpiq_analysis *analysis, struct mpiq_finding *finding)
 {
     const struct mpiq_rank_set *missing = &finding->missing;
     for (uint32_t i = 0; i < missing->count; i++) {
         for (uint32_t rank = missing->ranges[i].first; rank <= missing->ranges[i].last; rank++) {
-            uint32_t process = mpiq_job_process(finder->job, missing->ranges[i].world, rank);
-            if (suspect_partners(finder, finding, process))
+            uint32_t process = mpiq_job_process(analysis->job, missing->ranges[i].world, rank);
+            if (suspect_partners(analysis, finding, process))
                 continue;
-            if (finding->proven ? !may_come(finder, process)
-                                : !mpiq_call_waits_in_window(finder->diagnosis->ranks[process].call))
-                mpiq_finder_add(finder, &finding->suspects, process);
+            if (finding->proven ? !may_come(analysis, process)
+                                : !mpiq_call_waits_in_window(analysis->diagnosis->ranks[process].call))
+                mpiq_analysis_add(analysis, &finding->suspects, process);
         }
     }
-    bool apart = finding->suspects.size == finding->ranks.size && finding->suspects.size > 0 &&
-                 (finding->requests ||
-                  !is_in_collective(finder, mpiq_job_process(finder->job, finding->suspects.ranges[0].world,
-                                                             finding->suspects.ranges[0].first)));
+    bool apart =
+        finding->suspects.size == finding->ranks.size && finding->suspects.size > 0 &&
+        (finding->requests ||
+         !is_in_collective(analysis, mpiq_job_process(analysis->job, finding->suspects.ranges[0].world,
+                                                      finding->suspects.ranges[0].first)));
     if (finding->suspects.size >= finding->ranks.size && !apart)
         mpiq_rank_set_deinit(&finding->suspects);
 }
@@ -401,48 +403,48 @@ static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding)
    this one.  Some ranks leave a rooted one before others, and different roots end the same way: then it
    cannot be decided who went wrong.  Any other one with arguments they may have left if those do not fit, by
    an error perhaps. */
-static void note_order(struct mpiq_finder *finder, struct mpiq_finding *finding, int collective)
+static void note_order(struct mpiq_analysis *analysis, struct mpiq_finding *finding, int collective)
 {
     bool rooted = mpiq_collective_has_root(collective);
-    bool unknown = are_in_calls(finder, finding, !rooted);
+    bool unknown = are_in_calls(analysis, finding, !rooted);
     finding->may_have_left = unknown && rooted;
     finding->elsewhere =
-        !unknown && mpiq_collective_moves_data(collective) && are_in_calls(finder, finding, false);
+        !unknown && mpiq_collective_moves_data(collective) && are_in_calls(analysis, finding, false);
     if (!unknown)
-        suspect(finder, finding);
+        suspect(analysis, finding);
 }
 
 /* Whether what its members gave the call, or made of that number, does not fit together. */
 static bool find_mismatch(const struct instances *instances, const struct instance *instance)
 {
-    struct mpiq_finder *finder = instances->finder;
+    struct mpiq_analysis *analysis = instances->analysis;
     if (instance->comm == MPIQ_NONE)
         return false;
     if (instance->number > 0)
-        return mpiq_find_mismatches(finder, instance->comm, instance->number, instance->stuck);
+        return mpiq_find_mismatches(analysis, instance->comm, instance->number, instance->stuck);
     uint32_t *threads _cleanup_free_ = calloc((size_t)instance->count + 1, sizeof *threads);
     if (!threads) {
-        finder->failed = true;
+        analysis->failed = true;
         return false;
     }
     uint32_t place = instance->count;
     for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next)
         threads[--place] = instances->entries[at - 1].thread;
-    return mpiq_find_given_mismatch(finder, instance->comm, instance->collective, threads, instance->count,
+    return mpiq_find_given_mismatch(analysis, instance->comm, instance->collective, threads, instance->count,
                                     instance->stuck);
 }
 
 static void find_instance(struct instances *instances, const struct instance *instance, bool *in,
                           bool *wanted)
 {
-    struct mpiq_finder *finder = instances->finder;
-    const struct mpiq_job_state *job = finder->job;
+    struct mpiq_analysis *analysis = instances->analysis;
+    const struct mpiq_job_state *job = analysis->job;
     if (find_mismatch(instances, instance))
         return;
     struct mpiq_finding *finding =
-        mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_COLLECTIVE_INCOMPLETE);
+        mpiq_diagnosis_add_finding(analysis->diagnosis, MPIQ_FINDING_COLLECTIVE_INCOMPLETE);
     if (!finding) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     finding->collective = mpiq_collective_name(instance->collective);
@@ -452,13 +454,13 @@ static void find_instance(struct instances *instances, const struct instance *in
     finding->proven = instance->stuck;
     /* Those in it wait for a circle that they are no part of. */
     finding->outside =
-        instance->stuck && !instance->in_closed_set && finder->explanation->closed_set_count > 0;
+        instance->stuck && !instance->in_closed_set && analysis->explanation->closed_set_count > 0;
     finding->requests = instance->requests;
     struct roll_call roll = {.instance = instance, .in = in};
     for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next) {
         uint32_t process = instances->entries[at - 1].process;
         in[process] = true;
-        mpiq_finder_since(finder, finding, process, instances->entries[at - 1].thread);
+        mpiq_analysis_since(analysis, finding, process, instances->entries[at - 1].thread);
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         const struct mpiq_job_member *member =
             instance->comm == MPIQ_NONE
@@ -471,12 +473,12 @@ static void find_instance(struct instances *instances, const struct instance *in
         uint32_t count = member ? class_count(job, member, instance->collective) : 0;
         roll.most = count > roll.most ? count : roll.most;
     }
-    if (wanted_by(finder, instances, instance, in, wanted, true))
+    if (wanted_by(analysis, instances, instance, in, wanted, true))
         roll.wanted = wanted;
     /* Entries were chained as they came, ascending: the last one is the first of the chain. */
     uint32_t *order _cleanup_free_ = calloc((size_t)instance->count + 1, sizeof *order);
     if (!order) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     uint32_t place = instance->count;
@@ -484,33 +486,33 @@ static void find_instance(struct instances *instances, const struct instance *in
         order[--place] = at - 1;
     for (uint32_t i = 0; i < instance->count; i++) {
         const struct entry *entry = &instances->entries[order[i]];
-        mpiq_finder_add(finder, &finding->ranks, entry->process);
-        mpiq_finder_site(finder, finding, entry->process, entry->thread);
-        mpiq_add_evidence(finder, finding, entry->process, entry->thread, MPIQ_NONE);
+        mpiq_analysis_add(analysis, &finding->ranks, entry->process);
+        mpiq_analysis_site(analysis, finding, entry->process, entry->thread);
+        mpiq_add_evidence(analysis, finding, entry->process, entry->thread, MPIQ_NONE);
     }
-    find_missing(finder, &roll, finding);
-    find_made(finder, &roll, finding);
+    find_missing(analysis, &roll, finding);
+    find_made(analysis, &roll, finding);
     for (uint32_t i = 0; i < finding->missing.count; i++) {
         const struct mpiq_rank_range *range = &finding->missing.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++) {
             uint32_t process = mpiq_job_process(job, range->world, rank);
-            mpiq_finder_site(finder, finding, process, MPIQ_NONE);
-            mpiq_add_evidence(finder, finding, process, MPIQ_NONE, MPIQ_NONE);
+            mpiq_analysis_site(analysis, finding, process, MPIQ_NONE);
+            mpiq_add_evidence(analysis, finding, process, MPIQ_NONE, MPIQ_NONE);
         }
     }
     if (finding->missing.size == 0) {
-        if (!mpiq_find_left(finder, finding))
-            mpiq_diagnosis_drop_finding(finder->diagnosis);
+        if (!mpiq_find_left(analysis, finding))
+            mpiq_diagnosis_drop_finding(analysis->diagnosis);
     } else {
         bool counted = instance->comm == MPIQ_NONE || instance->number > 0 || roll.most > 0;
         /* Nobody knows the group of MPI_Comm_create_group but those who wait for a member of it. */
         bool of_group = mpiq_collective_is_tagged(instance->collective);
         if (!counted && !of_group)
-            note_order(finder, finding, instance->collective);
+            note_order(analysis, finding, instance->collective);
         else if (!of_group || roll.wanted)
-            suspect(finder, finding);
+            suspect(analysis, finding);
     }
-    wanted_by(finder, instances, instance, in, wanted, false);
+    wanted_by(analysis, instances, instance, in, wanted, false);
     for (uint32_t i = 0; i < instance->count; i++)
         in[instances->entries[order[i]].process] = false;
 }
@@ -538,17 +540,17 @@ static int compare_instances(const void *left, const void *right)
     return a->world < b->world ? -1 : a->world > b->world;
 }
 
-void mpiq_find_collectives(struct mpiq_finder *finder)
+void mpiq_find_collectives(struct mpiq_analysis *analysis)
 {
-    struct instances instances = {.finder = finder};
-    bool *in _cleanup_free_ = calloc((size_t)finder->job->process_count + 1, sizeof *in);
-    bool *wanted _cleanup_free_ = calloc((size_t)finder->job->process_count + 1, sizeof *wanted);
-    finder->failed = finder->failed || !in || !wanted;
-    if (!finder->failed)
+    struct instances instances = {.analysis = analysis};
+    bool *in _cleanup_free_ = calloc((size_t)analysis->job->process_count + 1, sizeof *in);
+    bool *wanted _cleanup_free_ = calloc((size_t)analysis->job->process_count + 1, sizeof *wanted);
+    analysis->failed = analysis->failed || !in || !wanted;
+    if (!analysis->failed)
         collect(&instances);
     if (instances.count > 1)
         qsort(instances.list, instances.count, sizeof *instances.list, compare_instances);
-    for (uint32_t i = 0; i < instances.count && !finder->failed; i++)
+    for (uint32_t i = 0; i < instances.count && !analysis->failed; i++)
         if (instances.list[i].held)
             find_instance(&instances, &instances.list[i], in, wanted);
     free(instances.list);

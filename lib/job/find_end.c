@@ -51,12 +51,12 @@ static const struct mpiq_job_rank *first_to_end(const struct mpiq_job_state *job
 }
 
 /* NULL without memory. */
-static const struct mpiq_ending *describe(struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
+static const struct mpiq_ending *describe(struct mpiq_analysis *analysis, const struct mpiq_job_rank *rank)
 {
-    const char *library = mpiq_job_string(finder->job, rank->library);
-    struct mpiq_ending *ending = mpiq_arena_alloc(finder->arena, sizeof *ending);
+    const char *library = mpiq_job_string(analysis->job, rank->library);
+    struct mpiq_ending *ending = mpiq_arena_alloc(analysis->arena, sizeof *ending);
     if (!ending) {
-        finder->failed = true;
+        analysis->failed = true;
         return NULL;
     }
     *ending = (struct mpiq_ending){
@@ -83,47 +83,48 @@ static uint32_t last_site_of(const struct mpiq_job_state *job, const struct mpiq
 }
 
 /* How a rank that is not the first ended; NULL: it may just have gone with it. */
-static const struct mpiq_ending *own_end(struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
+static const struct mpiq_ending *own_end(struct mpiq_analysis *analysis, const struct mpiq_job_rank *rank)
 {
     bool finalized = rank->phase >= MPIQ_PHASE_FINALIZED && is_fine(rank);
     return rank->end.kind != MPIQ_END_LIVES && !finalized && may_be_ended(&rank->end)
                ? NULL
-               : describe(finder, rank);
+               : describe(analysis, rank);
 }
 
-static void add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
+static void add_evidence(struct mpiq_analysis *analysis, struct mpiq_finding *finding,
                          const struct mpiq_job_rank *row, bool first)
 {
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[row->process];
+    const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[row->process];
     size_t before = finding->evidence_count;
-    mpiq_add_evidence(finder, finding, row->process, MPIQ_NONE, MPIQ_NONE);
-    if (finder->failed || finding->evidence_count == before)
+    mpiq_add_evidence(analysis, finding, row->process, MPIQ_NONE, MPIQ_NONE);
+    if (analysis->failed || finding->evidence_count == before)
         return;
     struct mpiq_evidence *evidence = &finding->evidence[before];
     evidence->remark = MPIQ_REMARK_END;
-    evidence->last_site = rank->call || rank->site != MPIQ_NONE ? MPIQ_NONE : last_site_of(finder->job, row);
-    evidence->ending = first ? NULL : own_end(finder, row);
+    evidence->last_site =
+        rank->call || rank->site != MPIQ_NONE ? MPIQ_NONE : last_site_of(analysis->job, row);
+    evidence->ending = first ? NULL : own_end(analysis, row);
 }
 
 /* Members of the rank's communicators that call other collectives, or with other arguments, than it. */
-static void find_mismatches(struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
+static void find_mismatches(struct mpiq_analysis *analysis, const struct mpiq_job_rank *rank)
 {
-    const struct mpiq_job_state *job = finder->job;
-    size_t before = finder->diagnosis->finding_count;
-    for (uint32_t comm = 0; comm < job->communicator_count && finder->diagnosis->finding_count == before;
+    const struct mpiq_job_state *job = analysis->job;
+    size_t before = analysis->diagnosis->finding_count;
+    for (uint32_t comm = 0; comm < job->communicator_count && analysis->diagnosis->finding_count == before;
          comm++) {
         const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
         if (member && member->ordered > 0 && !(job->communicators[comm].flags & MPIQ_COMM_INTERNAL))
-            mpiq_find_mismatches(finder, comm, member->ordered, false);
+            mpiq_find_mismatches(analysis, comm, member->ordered, false);
     }
 }
 
 /* What the library may have ended that rank for, which then is the cause; MPIQ_NONE: not known. */
-static uint32_t cause_of_error(const struct mpiq_finder *finder, const struct mpiq_ending *ending,
+static uint32_t cause_of_error(const struct mpiq_analysis *analysis, const struct mpiq_ending *ending,
                                uint32_t process)
 {
-    const struct mpiq_diagnosis *diagnosis = finder->diagnosis;
-    struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, process);
+    const struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
+    struct mpiq_world_rank name = mpiq_job_world_rank(analysis->job, process);
     for (uint32_t i = 0; ending->end.kind == MPIQ_END_ERROR && i < diagnosis->finding_count; i++) {
         enum mpiq_finding_kind kind = diagnosis->findings[i].kind;
         if (kind == MPIQ_FINDING_COLLECTIVE_MISMATCH || kind == MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH ||
@@ -133,31 +134,31 @@ static uint32_t cause_of_error(const struct mpiq_finder *finder, const struct mp
     return MPIQ_NONE;
 }
 
-void mpiq_find_end(struct mpiq_finder *finder)
+void mpiq_find_end(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    const struct mpiq_job_state *job = analysis->job;
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     const struct mpiq_job_rank *first = first_to_end(job);
     diagnosis->ended = true;
     diagnosis->verdict = MPIQ_VERDICT_FINISHED;
     diagnosis->because.reason = MPIQ_REASON_ENDED_WELL;
     if (!first)
         return;
-    const struct mpiq_ending *ending = describe(finder, first);
+    const struct mpiq_ending *ending = describe(analysis, first);
     if (ending && ending->end.kind == MPIQ_END_ERROR && diagnosis->finding_count == 0)
-        find_mismatches(finder, first);
-    uint32_t cause = ending ? cause_of_error(finder, ending, first->process) : MPIQ_NONE;
+        find_mismatches(analysis, first);
+    uint32_t cause = ending ? cause_of_error(analysis, ending, first->process) : MPIQ_NONE;
     struct mpiq_finding *finding =
         ending ? mpiq_diagnosis_add_finding(diagnosis, MPIQ_FINDING_RANK_GONE) : NULL;
     if (!finding) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     finding->ending = ending;
     finding->proven = true;
     finding->consequence_of = cause;
-    mpiq_finder_add(finder, &finding->ranks, first->process);
-    mpiq_finder_site(finder, finding, first->process, MPIQ_NONE);
+    mpiq_analysis_add(analysis, &finding->ranks, first->process);
+    mpiq_analysis_site(analysis, finding, first->process, MPIQ_NONE);
     diagnosis->because.reason = MPIQ_REASON_ENDED;
     diagnosis->because.said_by = (uint32_t)(finding - diagnosis->findings);
     struct mpiq_finding *told = cause == MPIQ_NONE ? finding : &diagnosis->findings[cause];
@@ -165,11 +166,11 @@ void mpiq_find_end(struct mpiq_finder *finder)
     bool from_outside = ending->end.kind == MPIQ_END_SIGNAL && ending->end.code == 15; /* SIGTERM */
     if (!from_outside && told->suspects.size == 0 && told->kind != MPIQ_FINDING_COLLECTIVE_MISMATCH &&
         told->kind != MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH)
-        mpiq_finder_add(finder, &told->suspects, first->process);
-    add_evidence(finder, told, first, true);
-    for (uint32_t process = 0; process < job->process_count && !finder->failed; process++) {
+        mpiq_analysis_add(analysis, &told->suspects, first->process);
+    add_evidence(analysis, told, first, true);
+    for (uint32_t process = 0; process < job->process_count && !analysis->failed; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         if (rank && rank != first)
-            add_evidence(finder, told, rank, false);
+            add_evidence(analysis, told, rank, false);
     }
 }

@@ -7,9 +7,10 @@
 #include "job/waits.h"
 
 /* Whether a member has returned from its call of that number. */
-static bool has_left(const struct mpiq_finder *finder, uint32_t process, const struct mpiq_finding *finding)
+static bool has_left(const struct mpiq_analysis *analysis, uint32_t process,
+                     const struct mpiq_finding *finding)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     const struct mpiq_job_member *member =
         rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), finding->comm) : NULL;
@@ -21,16 +22,16 @@ static bool has_left(const struct mpiq_finder *finder, uint32_t process, const s
 
 /* Whether a process that has left waits somewhere else, and waited there in both looks: then those in the
    call are not merely the last ones to leave. */
-static bool waits_elsewhere(const struct mpiq_finder *finder, uint32_t process)
+static bool waits_elsewhere(const struct mpiq_analysis *analysis, uint32_t process)
 {
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
     return rank->doing == MPIQ_DOING_BLOCKED && rank->thread != MPIQ_NONE &&
-           finder->job->threads[rank->thread].held == MPIQ_YES;
+           analysis->job->threads[rank->thread].held == MPIQ_YES;
 }
 
-bool mpiq_find_left(struct mpiq_finder *finder, struct mpiq_finding *finding)
+bool mpiq_find_left(struct mpiq_analysis *analysis, struct mpiq_finding *finding)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     /* Which of several requests that somebody waits for is complete is not always known. */
     if (finding->comm == MPIQ_NONE || finding->number <= 0 || finding->window != MPIQ_NONE ||
         finding->requests)
@@ -46,15 +47,15 @@ bool mpiq_find_left(struct mpiq_finder *finder, struct mpiq_finding *finding)
                 return false;
             if (mpiq_rank_set_contains(&finding->ranks, who.world, who.rank))
                 continue;
-            if (!has_left(finder, process, finding) ||
-                (!finding->proven && !waits_elsewhere(finder, process)))
+            if (!has_left(analysis, process, finding) ||
+                (!finding->proven && !waits_elsewhere(analysis, process)))
                 return false;
-            mpiq_finder_add(finder, &finding->others, process);
+            mpiq_analysis_add(analysis, &finding->others, process);
         }
     }
     if (finding->others.size == 0)
         return false;
     finding->kind = MPIQ_FINDING_COLLECTIVE_LEFT;
-    mpiq_add_evidence_of(finder, finding, &finding->others);
+    mpiq_add_evidence_of(analysis, finding, &finding->others);
     return true;
 }

@@ -17,7 +17,7 @@ struct lock {
     size_t finding;
 };
 
-static struct lock *lock_of(struct mpiq_finder *finder, struct lock *locks, uint32_t *count,
+static struct lock *lock_of(struct mpiq_analysis *analysis, struct lock *locks, uint32_t *count,
                             const struct lock *wanted)
 {
     uint32_t at = 0;
@@ -26,34 +26,34 @@ static struct lock *lock_of(struct mpiq_finder *finder, struct lock *locks, uint
         at++;
     if (at < *count || at == MPIQ_MOST_FINDINGS)
         return at < *count ? &locks[at] : NULL;
-    struct mpiq_finding *made = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_FILE_LOCK);
+    struct mpiq_finding *made = mpiq_diagnosis_add_finding(analysis->diagnosis, MPIQ_FINDING_FILE_LOCK);
     if (!made) {
-        finder->failed = true;
+        analysis->failed = true;
         return NULL;
     }
     made->proven = wanted->stuck;
     locks[at] = *wanted;
-    locks[at].finding = finder->diagnosis->finding_count - 1;
+    locks[at].finding = analysis->diagnosis->finding_count - 1;
     (*count)++;
     return &locks[at];
 }
 
-static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding, const struct lock *lock)
+static void describe(struct mpiq_analysis *analysis, struct mpiq_finding *finding, const struct lock *lock)
 {
     finding->file = lock->file;
-    mpiq_finder_add(finder, &finding->missing, lock->holder);
-    mpiq_finder_add(finder, &finding->suspects, lock->holder);
-    mpiq_finder_add(finder, &finding->others, lock->holder);
-    mpiq_finder_site(finder, finding, lock->holder, MPIQ_NONE);
-    mpiq_add_evidence_of(finder, finding, &finding->others);
+    mpiq_analysis_add(analysis, &finding->missing, lock->holder);
+    mpiq_analysis_add(analysis, &finding->suspects, lock->holder);
+    mpiq_analysis_add(analysis, &finding->others, lock->holder);
+    mpiq_analysis_site(analysis, finding, lock->holder, MPIQ_NONE);
+    mpiq_add_evidence_of(analysis, finding, &finding->others);
 }
 
-void mpiq_find_locks(struct mpiq_finder *finder)
+void mpiq_find_locks(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     struct lock locks[MPIQ_MOST_FINDINGS];
     uint32_t count = 0;
-    for (uint32_t process = 0; process < job->process_count && !finder->failed; process++) {
+    for (uint32_t process = 0; process < job->process_count && !analysis->failed; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
             uint32_t thread = rank->first_thread + i;
@@ -62,16 +62,16 @@ void mpiq_find_locks(struct mpiq_finder *finder)
             struct lock wanted = {.file = row->file,
                                   .holder = mpiq_lock_holder(job, rank, row, &sure),
                                   .site = row->site,
-                                  .stuck = mpiq_is_stuck(finder->graph, thread)};
-            struct lock *lock = wanted.holder == MPIQ_NONE ? NULL : lock_of(finder, locks, &count, &wanted);
+                                  .stuck = mpiq_is_stuck(analysis->graph, thread)};
+            struct lock *lock = wanted.holder == MPIQ_NONE ? NULL : lock_of(analysis, locks, &count, &wanted);
             if (!lock)
                 continue;
-            struct mpiq_finding *finding = &finder->diagnosis->findings[lock->finding];
-            mpiq_finder_add(finder, &finding->ranks, process);
-            mpiq_finder_site(finder, finding, process, thread);
-            mpiq_add_evidence(finder, finding, process, thread, MPIQ_NONE);
+            struct mpiq_finding *finding = &analysis->diagnosis->findings[lock->finding];
+            mpiq_analysis_add(analysis, &finding->ranks, process);
+            mpiq_analysis_site(analysis, finding, process, thread);
+            mpiq_add_evidence(analysis, finding, process, thread, MPIQ_NONE);
         }
     }
-    for (uint32_t i = 0; i < count && !finder->failed; i++)
-        describe(finder, &finder->diagnosis->findings[locks[i].finding], &locks[i]);
+    for (uint32_t i = 0; i < count && !analysis->failed; i++)
+        describe(analysis, &analysis->diagnosis->findings[locks[i].finding], &locks[i]);
 }

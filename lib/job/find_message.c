@@ -40,13 +40,13 @@ static void near_miss(struct misses *misses, uint32_t differs, uint32_t process,
 }
 
 /* Whether a receive that is posted takes that message anyhow. */
-static bool is_taken(const struct mpiq_finder *finder, uint32_t message)
+static bool is_taken(const struct mpiq_analysis *analysis, uint32_t message)
 {
-    uint32_t partner = finder->diagnosis->partner[message];
-    const struct mpiq_job_operation *op = partner == MPIQ_NONE ? NULL : &finder->job->operations[partner];
+    uint32_t partner = analysis->diagnosis->partner[message];
+    const struct mpiq_job_operation *op = partner == MPIQ_NONE ? NULL : &analysis->job->operations[partner];
     if (op && mpiq_is_send(op)) { /* its pending send: what becomes of that */
-        partner = finder->diagnosis->partner[partner];
-        op = partner == MPIQ_NONE || partner == message ? NULL : &finder->job->operations[partner];
+        partner = analysis->diagnosis->partner[partner];
+        op = partner == MPIQ_NONE || partner == message ? NULL : &analysis->job->operations[partner];
     }
     return op && mpiq_is_receive(op) && op->kind != MPIQ_OPERATION_PROBE;
 }
@@ -71,19 +71,19 @@ static uint32_t miss(const struct mpiq_job_operation *receive, uint32_t comm, ui
     return count == 1 ? differs : 0;
 }
 
-static void receive_misses(const struct mpiq_finder *finder, struct misses *misses, uint32_t process,
+static void receive_misses(const struct mpiq_analysis *analysis, struct misses *misses, uint32_t process,
                            const struct mpiq_job_operation *receive)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    const struct mpiq_matching *matching = &finder->graph->matching;
+    const struct mpiq_matching *matching = &analysis->graph->matching;
     for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
         uint32_t index = rank->first_operation + i;
         const struct mpiq_job_operation *op = &job->operations[index];
         uint32_t differs = op->queue == MPIQ_QUEUE_UNEXPECTED && !op->internal && op->peer != MPIQ_NONE
                                ? miss(receive, op->comm, op->peer, op->tag)
                                : 0;
-        if (differs && !is_taken(finder, index))
+        if (differs && !is_taken(analysis, index))
             near_miss(misses, differs, op->peer, process, index);
     }
     for (uint32_t i = matching->first_incoming[process]; i < matching->first_incoming[process + 1]; i++) {
@@ -92,21 +92,21 @@ static void receive_misses(const struct mpiq_finder *finder, struct misses *miss
         uint32_t differs = op->internal || matching->fates[in->operation] != MPIQ_FATE_IN_TRANSIT
                                ? 0
                                : miss(receive, op->comm, in->sender, op->tag);
-        if (differs && !is_taken(finder, in->operation))
+        if (differs && !is_taken(analysis, in->operation))
             near_miss(misses, differs, in->sender, in->sender, in->operation);
     }
 }
 
-static void send_misses(const struct mpiq_finder *finder, struct misses *misses, uint32_t process,
+static void send_misses(const struct mpiq_analysis *analysis, struct misses *misses, uint32_t process,
                         const struct mpiq_job_operation *send)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, send->peer);
     for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
         uint32_t index = rank->first_operation + i;
         const struct mpiq_job_operation *op = &job->operations[index];
         if (op->queue != MPIQ_QUEUE_RECEIVES || op->internal || op->inactive ||
-            finder->graph->matching.fates[index] != MPIQ_FATE_OPEN)
+            analysis->graph->matching.fates[index] != MPIQ_FATE_OPEN)
             continue;
         uint32_t differs = miss(op, send->comm, process, send->tag);
         if (differs)
@@ -115,10 +115,10 @@ static void send_misses(const struct mpiq_finder *finder, struct misses *misses,
 }
 
 /* The inactive persistent request of the peer that would answer, had it been started; MPIQ_NONE. */
-static uint32_t never_started(const struct mpiq_finder *finder, uint32_t process,
+static uint32_t never_started(const struct mpiq_analysis *analysis, uint32_t process,
                               const struct mpiq_job_operation *op)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, op->peer);
     for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
         const struct mpiq_job_operation *other = &job->operations[rank->first_operation + i];
@@ -135,7 +135,7 @@ static uint32_t never_started(const struct mpiq_finder *finder, uint32_t process
 }
 
 struct collection {
-    struct mpiq_finder *finder;
+    struct mpiq_analysis *analysis;
     struct alike first[MPIQ_MOST_FINDINGS]; /* of each finding */
     uint32_t findings[MPIQ_MOST_FINDINGS];
     uint32_t count;
@@ -143,11 +143,11 @@ struct collection {
 
 /* Where the one that a message is awaited from has left, it is no question who should have sent it: what
    others have sent is for later. */
-static void drop_sources(const struct mpiq_finder *finder, const struct mpiq_job_operation *op,
+static void drop_sources(const struct mpiq_analysis *analysis, const struct mpiq_job_operation *op,
                          struct misses *misses)
 {
     uint32_t kept = 0;
-    if (op->any || op->peer == MPIQ_NONE || !mpiq_has_left(finder, op->peer))
+    if (op->any || op->peer == MPIQ_NONE || !mpiq_has_left(analysis, op->peer))
         return;
     for (uint32_t i = 0; i < misses->count; i++) {
         if (misses->list[i].differs != MPIQ_MISS_SOURCE)
@@ -183,13 +183,13 @@ static bool all_but_one_sent(const struct misses *misses)
 }
 
 /* Whom the blame goes to: the peer that went elsewhere, unless it waits for the same. */
-static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding,
+static void suspect(struct mpiq_analysis *analysis, struct mpiq_finding *finding,
                     const struct mpiq_job_operation *op, const struct misses *misses)
 {
     if (misses->count > 0 && !all_but_one_sent(misses))
         return; /* two tags, two communicators: which of them is wrong cannot be told */
     if (!op->any && op->peer != MPIQ_NONE)
-        mpiq_finder_add(finder, &finding->suspects, op->peer);
+        mpiq_analysis_add(analysis, &finding->suspects, op->peer);
 }
 
 /* Whether the first near miss of a finding is of that kind, with the same tag on the same communicator. */
@@ -204,25 +204,26 @@ static bool has_same_miss(const struct mpiq_job_state *job, const struct mpiq_fi
            a->tag_any == b->tag_any && mpiq_same_communicator(job, a->comm, b->comm);
 }
 
-static void take_misses(struct mpiq_finder *finder, struct mpiq_finding *finding, const struct misses *misses)
+static void take_misses(struct mpiq_analysis *analysis, struct mpiq_finding *finding,
+                        const struct misses *misses)
 {
     for (uint32_t i = 0; i < misses->count && finding->near_miss_count < MPIQ_MOST_NEAR_MISSES; i++) {
         struct mpiq_near_miss *miss_ = mpiq_finding_add_near_miss(finding);
         if (!miss_) {
-            finder->failed = true;
+            analysis->failed = true;
             return;
         }
         *miss_ = misses->list[i];
     }
-    finding->alike_misses += has_same_miss(finder->job, finding, misses);
+    finding->alike_misses += has_same_miss(analysis->job, finding, misses);
 }
 
 /* The place in the collection of the finding that an operation belongs to; the count if there is none. */
 static uint32_t place_of(const struct collection *collection, const struct alike *alike,
                          const struct misses *misses)
 {
-    const struct mpiq_diagnosis *diagnosis = collection->finder->diagnosis;
-    const struct mpiq_job_state *job = collection->finder->job;
+    const struct mpiq_diagnosis *diagnosis = collection->analysis->diagnosis;
+    const struct mpiq_job_state *job = collection->analysis->job;
     for (uint32_t at = 0; at < collection->count; at++) {
         const struct mpiq_finding *finding = &diagnosis->findings[collection->findings[at]];
         bool wrong = misses->count > 0 && misses->list[0].differs != MPIQ_MISS_SOURCE;
@@ -235,19 +236,19 @@ static uint32_t place_of(const struct collection *collection, const struct alike
 
 static void add(struct collection *collection, const struct alike *alike, const struct misses *misses)
 {
-    struct mpiq_finder *finder = collection->finder;
-    const struct mpiq_job_state *job = finder->job;
+    struct mpiq_analysis *analysis = collection->analysis;
+    const struct mpiq_job_state *job = analysis->job;
     uint32_t at = place_of(collection, alike, misses);
     if (at == MPIQ_MOST_FINDINGS)
         return;
     const struct mpiq_job_operation *op = &job->operations[alike->operation];
     bool first = at == collection->count;
     if (first) {
-        struct mpiq_finding *made =
-            mpiq_diagnosis_add_finding(finder->diagnosis, mpiq_is_send(op) ? MPIQ_FINDING_SEND_UNMATCHED
-                                                                           : MPIQ_FINDING_RECEIVE_UNMATCHED);
+        struct mpiq_finding *made = mpiq_diagnosis_add_finding(
+            analysis->diagnosis,
+            mpiq_is_send(op) ? MPIQ_FINDING_SEND_UNMATCHED : MPIQ_FINDING_RECEIVE_UNMATCHED);
         if (!made) {
-            finder->failed = true;
+            analysis->failed = true;
             return;
         }
         made->comm = op->comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[op->comm].user;
@@ -255,32 +256,32 @@ static void add(struct collection *collection, const struct alike *alike, const 
         made->proven = true;
         collection->first[at] = *alike;
         collection->first[at].process = MPIQ_NONE;
-        collection->findings[at] = (uint32_t)finder->diagnosis->finding_count - 1;
+        collection->findings[at] = (uint32_t)analysis->diagnosis->finding_count - 1;
         collection->count++;
     }
-    struct mpiq_finding *finding = &finder->diagnosis->findings[collection->findings[at]];
+    struct mpiq_finding *finding = &analysis->diagnosis->findings[collection->findings[at]];
     if (collection->first[at].process == alike->process)
         return; /* of one rank the first of alike operations stands for all */
     collection->first[at].process = alike->process;
-    mpiq_finder_add(finder, &finding->ranks, alike->process);
-    mpiq_finder_site(finder, finding, alike->process, alike->thread);
-    mpiq_add_evidence(finder, finding, alike->process, alike->thread, alike->operation);
-    mpiq_finder_since(finder, finding, alike->process, alike->thread);
+    mpiq_analysis_add(analysis, &finding->ranks, alike->process);
+    mpiq_analysis_site(analysis, finding, alike->process, alike->thread);
+    mpiq_add_evidence(analysis, finding, alike->process, alike->thread, alike->operation);
+    mpiq_analysis_since(analysis, finding, alike->process, alike->thread);
     mpiq_relation_add(job, &finding->relation, alike->process, op->comm, op->peer, op->peer_local);
     if (finding->never_started == MPIQ_NONE && !op->any)
-        finding->never_started = never_started(finder, alike->process, op);
-    suspect(finder, finding, op, misses);
+        finding->never_started = never_started(analysis, alike->process, op);
+    suspect(analysis, finding, op, misses);
     if (!op->any && op->peer != MPIQ_NONE)
-        mpiq_finder_add(finder, &finding->others, op->peer);
+        mpiq_analysis_add(analysis, &finding->others, op->peer);
     for (uint32_t i = 0; i < misses->count; i++)
-        mpiq_finder_add(finder, &finding->others, misses->list[i].process);
-    take_misses(finder, finding, misses);
+        mpiq_analysis_add(analysis, &finding->others, misses->list[i].process);
+    take_misses(analysis, finding, misses);
 }
 
 /* Whether a process is in a collective, so that a message which it sent or holds is not merely early. */
-static bool has_moved_on(const struct mpiq_finder *finder, uint32_t process)
+static bool has_moved_on(const struct mpiq_analysis *analysis, uint32_t process)
 {
-    enum mpiq_blocking blocking = mpiq_blocking_call(finder->diagnosis->ranks[process].call);
+    enum mpiq_blocking blocking = mpiq_blocking_call(analysis->diagnosis->ranks[process].call);
     return blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE;
 }
 
@@ -288,13 +289,13 @@ static bool has_moved_on(const struct mpiq_finder *finder, uint32_t process)
    else comes near to.  All ranks' messages are gone through once. */
 static void find_astray(struct collection *collection)
 {
-    struct mpiq_finder *finder = collection->finder;
-    const struct mpiq_job_state *job = finder->job;
+    struct mpiq_analysis *analysis = collection->analysis;
+    const struct mpiq_job_state *job = analysis->job;
     bool wanted[MPIQ_MOST_FINDINGS] = {0};
     bool any = false;
     for (uint32_t i = 0; i < collection->count; i++) {
         const struct mpiq_job_operation *receive = &job->operations[collection->first[i].operation];
-        const struct mpiq_finding *finding = &finder->diagnosis->findings[collection->findings[i]];
+        const struct mpiq_finding *finding = &analysis->diagnosis->findings[collection->findings[i]];
         wanted[i] = mpiq_is_receive(receive) && !receive->any && finding->relation.same_peer &&
                     finding->near_miss_count == 0;
         any = any || wanted[i];
@@ -304,19 +305,19 @@ static void find_astray(struct collection *collection)
         for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
             const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
             if (op->queue != MPIQ_QUEUE_UNEXPECTED || op->internal ||
-                is_taken(finder, rank->first_operation + i))
+                is_taken(analysis, rank->first_operation + i))
                 continue;
             for (uint32_t j = 0; j < collection->count; j++) {
                 const struct alike *alike = &collection->first[j];
-                struct mpiq_finding *finding = &finder->diagnosis->findings[collection->findings[j]];
-                if (!wanted[j] || mpiq_thread_process(finder->graph, alike->thread) == process ||
+                struct mpiq_finding *finding = &analysis->diagnosis->findings[collection->findings[j]];
+                if (!wanted[j] || mpiq_thread_process(analysis->graph, alike->thread) == process ||
                     finding->near_miss_count >= MPIQ_MOST_NEAR_MISSES ||
                     !mpiq_fits(&job->operations[alike->operation], op->comm, op->peer, op->tag))
                     continue;
                 struct mpiq_near_miss *made = mpiq_finding_add_near_miss(finding);
-                finder->failed = finder->failed || !made;
+                analysis->failed = analysis->failed || !made;
                 finding->astray =
-                    finding->astray || (has_moved_on(finder, process) && has_moved_on(finder, op->peer));
+                    finding->astray || (has_moved_on(analysis, process) && has_moved_on(analysis, op->peer));
                 if (made)
                     *made = (struct mpiq_near_miss){.differs = MPIQ_MISS_DESTINATION,
                                                     .process = op->peer,
@@ -329,25 +330,25 @@ static void find_astray(struct collection *collection)
 
 /* The message with that tag that one process has sent to another one, which has not received it; MPIQ_NONE.
  */
-static uint32_t unreceived(const struct mpiq_finder *finder, uint32_t from, uint32_t to, uint32_t comm,
+static uint32_t unreceived(const struct mpiq_analysis *analysis, uint32_t from, uint32_t to, uint32_t comm,
                            int32_t tag)
 {
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, to);
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, to);
     for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
         uint32_t index = rank->first_operation + i;
-        const struct mpiq_job_operation *op = &finder->job->operations[index];
+        const struct mpiq_job_operation *op = &analysis->job->operations[index];
         if (op->queue == MPIQ_QUEUE_UNEXPECTED && !op->internal && op->peer == from && op->comm == comm &&
-            op->tag == tag && !is_taken(finder, index))
+            op->tag == tag && !is_taken(analysis, index))
             return index;
     }
     return MPIQ_NONE;
 }
 
 /* The receive from a process that nobody has sent to, of one that is stuck in it; MPIQ_NONE. */
-static uint32_t awaited(const struct mpiq_finder *finder, uint32_t process, uint32_t from, uint32_t comm)
+static uint32_t awaited(const struct mpiq_analysis *analysis, uint32_t process, uint32_t from, uint32_t comm)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+    const struct mpiq_wait_graph *graph = analysis->graph;
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
     for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
         uint32_t thread = rank->first_thread + i;
         if (!mpiq_is_stuck(graph, thread))
@@ -356,7 +357,7 @@ static uint32_t awaited(const struct mpiq_finder *finder, uint32_t process, uint
         for (uint32_t j = 0; j < node->edge_count; j++) {
             const struct mpiq_edge *edge = &graph->edges[node->first_edge + j];
             const struct mpiq_job_operation *op =
-                edge->operation == MPIQ_NONE ? NULL : &finder->job->operations[edge->operation];
+                edge->operation == MPIQ_NONE ? NULL : &analysis->job->operations[edge->operation];
             if (op && mpiq_is_receive(op) && !op->internal && !op->any && !op->tag_any && op->peer == from &&
                 op->comm == comm && !graph->nodes[edge->child].may)
                 return edge->operation;
@@ -370,34 +371,34 @@ static uint32_t awaited(const struct mpiq_finder *finder, uint32_t process, uint
    for both, it may as well be about to exchange with that other one next. */
 static void find_wrong_partners(struct collection *collection)
 {
-    struct mpiq_finder *finder = collection->finder;
-    const struct mpiq_job_state *job = finder->job;
-    for (uint32_t i = 0; i < collection->count && !finder->failed; i++) {
+    struct mpiq_analysis *analysis = collection->analysis;
+    const struct mpiq_job_state *job = analysis->job;
+    for (uint32_t i = 0; i < collection->count && !analysis->failed; i++) {
         const struct mpiq_job_operation *receive = &job->operations[collection->first[i].operation];
-        struct mpiq_finding *finding = &finder->diagnosis->findings[collection->findings[i]];
+        struct mpiq_finding *finding = &analysis->diagnosis->findings[collection->findings[i]];
         if (finding->ranks.size != 1 || finding->near_miss_count != 1 || !mpiq_is_receive(receive) ||
             receive->any || finding->near_misses[0].differs != MPIQ_MISS_SOURCE)
             continue;
-        uint32_t own = mpiq_thread_process(finder->graph, collection->first[i].thread);
-        uint32_t other = awaited(finder, finding->near_misses[0].process, own, receive->comm);
+        uint32_t own = mpiq_thread_process(analysis->graph, collection->first[i].thread);
+        uint32_t other = awaited(analysis, finding->near_misses[0].process, own, receive->comm);
         int32_t tag = other == MPIQ_NONE ? 0 : job->operations[other].tag;
         uint32_t stray = other == MPIQ_NONE || tag == job->operations[finding->near_misses[0].operation].tag
                              ? MPIQ_NONE
-                             : unreceived(finder, own, receive->peer, receive->comm, tag);
+                             : unreceived(analysis, own, receive->peer, receive->comm, tag);
         if (stray == MPIQ_NONE)
             continue;
         finding->other = stray;
-        mpiq_finder_add(finder, &finding->suspects, own);
+        mpiq_analysis_add(analysis, &finding->suspects, own);
     }
 }
 
 /* Whether a thread's wait is part of the explanation: in a closed set, or for a dead rank. */
-static bool explains(const struct mpiq_finder *finder, uint32_t thread)
+static bool explains(const struct mpiq_analysis *analysis, uint32_t thread)
 {
-    if (finder->explanation->closed_set_of[thread] != MPIQ_NONE)
+    if (analysis->explanation->closed_set_of[thread] != MPIQ_NONE)
         return true;
     uint32_t process;
-    return mpiq_next_thread(finder->graph, finder->explanation, thread, &process) == MPIQ_NONE;
+    return mpiq_next_thread(analysis->graph, analysis->explanation, thread, &process) == MPIQ_NONE;
 }
 
 /* Operations of one thread that are looked at; the rest says the same. */
@@ -410,17 +411,17 @@ static bool is_like_known(const struct collection *collection, const struct alik
 {
     uint32_t at = place_of(collection, alike, misses);
     return at < collection->count &&
-           has_same_miss(collection->finder->job,
-                         &collection->finder->diagnosis->findings[collection->findings[at]], misses);
+           has_same_miss(collection->analysis->job,
+                         &collection->analysis->diagnosis->findings[collection->findings[at]], misses);
 }
 
 static void add_thread(struct collection *collection, uint32_t process, uint32_t thread, bool explaining)
 {
-    struct mpiq_finder *finder = collection->finder;
-    const struct mpiq_job_state *job = finder->job;
-    const struct mpiq_wait_graph *graph = finder->graph;
+    struct mpiq_analysis *analysis = collection->analysis;
+    const struct mpiq_job_state *job = analysis->job;
+    const struct mpiq_wait_graph *graph = analysis->graph;
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
-    if (explaining != explains(finder, thread))
+    if (explaining != explains(analysis, thread))
         return;
     for (uint32_t j = 0, looked = 0; j < node->edge_count && looked < MOST_OF_A_THREAD; j++) {
         const struct mpiq_edge *edge = &graph->edges[node->first_edge + j];
@@ -437,25 +438,25 @@ static void add_thread(struct collection *collection, uint32_t process, uint32_t
                               .process = process};
         struct misses misses = {.count = 0};
         if (mpiq_is_send(op))
-            send_misses(finder, &misses, process, op);
+            send_misses(analysis, &misses, process, op);
         else
-            receive_misses(finder, &misses, process, op);
-        drop_sources(finder, op, &misses);
+            receive_misses(analysis, &misses, process, op);
+        drop_sources(analysis, op, &misses);
         put_sources_last(&misses);
         if (explaining || is_like_known(collection, &alike, &misses))
             add(collection, &alike, &misses);
     }
 }
 
-void mpiq_find_messages(struct mpiq_finder *finder)
+void mpiq_find_messages(struct mpiq_analysis *analysis)
 {
-    struct collection collection = {.finder = finder};
+    struct collection collection = {.analysis = analysis};
     /* Those who explain the rest come first, then those who have the same bug. */
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t process = 0; process < finder->job->process_count && !finder->failed; process++) {
-            const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+        for (uint32_t process = 0; process < analysis->job->process_count && !analysis->failed; process++) {
+            const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
             for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
-                if (mpiq_is_stuck(finder->graph, rank->first_thread + i))
+                if (mpiq_is_stuck(analysis->graph, rank->first_thread + i))
                     add_thread(&collection, process, rank->first_thread + i, pass == 0);
             }
         }
@@ -463,13 +464,13 @@ void mpiq_find_messages(struct mpiq_finder *finder)
     find_astray(&collection);
     find_wrong_partners(&collection);
     for (uint32_t i = 0; i < collection.count; i++)
-        mpiq_add_evidence_of(finder, &finder->diagnosis->findings[collection.findings[i]],
-                             &finder->diagnosis->findings[collection.findings[i]].others);
+        mpiq_add_evidence_of(analysis, &analysis->diagnosis->findings[collection.findings[i]],
+                             &analysis->diagnosis->findings[collection.findings[i]].others);
 }
 
-void mpiq_find_truncations(struct mpiq_finder *finder)
+void mpiq_find_truncations(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     uint32_t found = 0;
     for (uint32_t process = 0; process < job->process_count && found < MPIQ_MOST_FINDINGS; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
@@ -479,24 +480,24 @@ void mpiq_find_truncations(struct mpiq_finder *finder)
             if (op->queue != MPIQ_QUEUE_RECEIVES || op->kind != MPIQ_OPERATION_RECEIVE || op->internal ||
                 op->bytes < 0 || op->status == MPIQ_STATUS_COMPLETE)
                 continue;
-            uint32_t other = finder->diagnosis->partner[index];
+            uint32_t other = analysis->diagnosis->partner[index];
             int64_t bytes = op->status == MPIQ_STATUS_MATCHED ? mpiq_job_more(job, op)->actual_bytes
                             : other != MPIQ_NONE              ? job->operations[other].bytes
                                                               : -1;
             if (bytes <= op->bytes)
                 continue;
             struct mpiq_finding *finding =
-                mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_TRUNCATION);
+                mpiq_diagnosis_add_finding(analysis->diagnosis, MPIQ_FINDING_TRUNCATION);
             if (!finding) {
-                finder->failed = true;
+                analysis->failed = true;
                 return;
             }
             found++;
             finding->comm = op->comm;
             finding->operation = index;
             finding->other = other;
-            mpiq_finder_add(finder, &finding->ranks, process);
-            mpiq_finder_site(finder, finding, process, MPIQ_NONE);
+            mpiq_analysis_add(analysis, &finding->ranks, process);
+            mpiq_analysis_site(analysis, finding, process, MPIQ_NONE);
             finding->bytes = bytes;
         }
     }

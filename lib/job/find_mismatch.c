@@ -33,7 +33,7 @@ static void value_groups_deinit(struct value_groups *groups)
         mpiq_rank_set_deinit(&groups->list[i].ranks);
 }
 
-static void join(struct mpiq_finder *finder, struct value_groups *groups, int64_t value, uint32_t process)
+static void join(struct mpiq_analysis *analysis, struct value_groups *groups, int64_t value, uint32_t process)
 {
     uint32_t i = 0;
     while (i < groups->count && groups->list[i].value != value)
@@ -42,7 +42,7 @@ static void join(struct mpiq_finder *finder, struct value_groups *groups, int64_
         return;
     if (i == groups->count)
         groups->list[groups->count++].value = value;
-    mpiq_finder_add(finder, &groups->list[i].ranks, process);
+    mpiq_analysis_add(analysis, &groups->list[i].ranks, process);
 }
 
 /* Larger groups first; then by value. */
@@ -56,7 +56,7 @@ static int compare_value_groups(const void *left, const void *right)
 }
 
 /* The ranks that a majority contradicts; none if there is no majority. */
-static void suspect(struct mpiq_finder *finder, const struct value_groups *groups,
+static void suspect(struct mpiq_analysis *analysis, const struct value_groups *groups,
                     struct mpiq_finding *finding)
 {
     uint64_t total = 0;
@@ -64,41 +64,41 @@ static void suspect(struct mpiq_finder *finder, const struct value_groups *group
         total += groups->list[i].ranks.size;
     for (uint32_t i = 1; i < groups->count && 2 * groups->list[0].ranks.size > total; i++) {
         if (!mpiq_rank_set_add_set(&finding->suspects, &groups->list[i].ranks))
-            finder->failed = true;
+            analysis->failed = true;
     }
 }
 
-static void add_ranks(struct mpiq_finder *finder, const struct value_groups *groups,
+static void add_ranks(struct mpiq_analysis *analysis, const struct value_groups *groups,
                       struct mpiq_finding *finding)
 {
     enum { MOST_LOOKED_AT = 4096 };
     for (uint32_t i = 0; i < groups->count; i++) {
         const struct mpiq_rank_set *set = &groups->list[i].ranks;
         if (!mpiq_rank_set_add_set(&finding->ranks, set))
-            finder->failed = true;
+            analysis->failed = true;
         uint32_t looked = 0;
         for (uint32_t j = 0; j < set->count; j++) {
             for (uint32_t rank = set->ranges[j].first; rank <= set->ranges[j].last && looked < MOST_LOOKED_AT;
                  rank++, looked++) {
-                uint32_t process = mpiq_job_process(finder->job, set->ranges[j].world, rank);
-                mpiq_finder_site(finder, finding, process, MPIQ_NONE);
-                mpiq_add_evidence(finder, finding, process, MPIQ_NONE, MPIQ_NONE);
-                mpiq_finder_since(finder, finding, process, MPIQ_NONE);
+                uint32_t process = mpiq_job_process(analysis->job, set->ranges[j].world, rank);
+                mpiq_analysis_site(analysis, finding, process, MPIQ_NONE);
+                mpiq_add_evidence(analysis, finding, process, MPIQ_NONE, MPIQ_NONE);
+                mpiq_analysis_since(analysis, finding, process, MPIQ_NONE);
             }
         }
     }
 }
 
 /* Where a member made its call of that number, if it is elsewhere by now: MPIQ_NONE if not, or not known. */
-static uint32_t made_elsewhere(const struct mpiq_finder *finder, uint32_t comm, int64_t number,
+static uint32_t made_elsewhere(const struct mpiq_analysis *analysis, uint32_t comm, int64_t number,
                                uint32_t process)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     const struct mpiq_job_member *member =
         rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
     const struct mpiq_job_call *call = member && number > 0 ? mpiq_numbered_call(job, member, number) : NULL;
-    uint32_t now = finder->diagnosis->ranks[process].site;
+    uint32_t now = analysis->diagnosis->ranks[process].site;
     if (!call || call->started == MPIQ_NONE)
         return MPIQ_NONE;
     const struct mpiq_site *made = &job->sites[call->started];
@@ -110,12 +110,12 @@ static uint32_t made_elsewhere(const struct mpiq_finder *finder, uint32_t comm, 
 
 /* Where the first of the ranks made the call, if they are elsewhere by now: adds that place to the finding.
  */
-static uint32_t place_of(struct mpiq_finder *finder, struct mpiq_finding *finding, const char *name,
+static uint32_t place_of(struct mpiq_analysis *analysis, struct mpiq_finding *finding, const char *name,
                          const struct mpiq_rank_set *ranks)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     uint32_t process = mpiq_job_process(job, ranks->ranges[0].world, ranks->ranges[0].first);
-    uint32_t at = made_elsewhere(finder, finding->comm, finding->number, process);
+    uint32_t at = made_elsewhere(analysis, finding->comm, finding->number, process);
     if (at == MPIQ_NONE || (!job->sites[at].function && (!job->sites[at].file || job->sites[at].line <= 0)))
         return MPIQ_NONE;
     struct mpiq_finding_site *site =
@@ -125,16 +125,16 @@ static uint32_t place_of(struct mpiq_finder *finder, struct mpiq_finding *findin
         site->file = mpiq_job_string(job, job->sites[at].file);
         site->function = mpiq_job_string(job, job->sites[at].function);
         site->line = job->sites[at].line;
-        finder->failed = finder->failed || !mpiq_rank_set_add_set(&site->ranks, ranks);
+        analysis->failed = analysis->failed || !mpiq_rank_set_add_set(&site->ranks, ranks);
     }
     return at;
 }
 
 /* Whether that call was found to differ already, by those who wait in another one. */
-static bool is_known(const struct mpiq_finder *finder, uint32_t comm, int64_t number, enum field field)
+static bool is_known(const struct mpiq_analysis *analysis, uint32_t comm, int64_t number, enum field field)
 {
-    for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
-        const struct mpiq_finding *finding = &finder->diagnosis->findings[i];
+    for (size_t i = 0; i < analysis->diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &analysis->diagnosis->findings[i];
         enum mpiq_finding_kind kind =
             field == CLASS ? MPIQ_FINDING_COLLECTIVE_MISMATCH : MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH;
         if (finding->kind == kind && finding->comm == comm && finding->number == number &&
@@ -144,49 +144,49 @@ static bool is_known(const struct mpiq_finder *finder, uint32_t comm, int64_t nu
     return false;
 }
 
-static struct mpiq_finding *new_finding(struct mpiq_finder *finder, enum mpiq_finding_kind kind,
+static struct mpiq_finding *new_finding(struct mpiq_analysis *analysis, enum mpiq_finding_kind kind,
                                         uint32_t comm, int64_t number, bool proven,
                                         const struct value_groups *groups)
 {
-    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, kind);
+    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(analysis->diagnosis, kind);
     if (!finding) {
-        finder->failed = true;
+        analysis->failed = true;
         return NULL;
     }
     finding->comm = comm;
     finding->number = number;
     finding->proven = proven;
-    add_ranks(finder, groups, finding);
-    suspect(finder, groups, finding);
+    add_ranks(analysis, groups, finding);
+    suspect(analysis, groups, finding);
     return finding;
 }
 
 /* "collective 1 on MPI_COMM_WORLD: rank 0 called MPI_Iallreduce, rank 1 called MPI_Ibcast". */
-static void add_classes(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
+static void add_classes(struct mpiq_analysis *analysis, uint32_t comm, int64_t number, bool proven,
                         const struct value_groups *groups)
 {
     struct mpiq_finding *finding =
-        new_finding(finder, MPIQ_FINDING_COLLECTIVE_MISMATCH, comm, number, proven, groups);
+        new_finding(analysis, MPIQ_FINDING_COLLECTIVE_MISMATCH, comm, number, proven, groups);
     for (uint32_t i = 0; finding && i < groups->count; i++) {
         struct mpiq_finding_call *call = mpiq_finding_add_call(finding);
         const char *name = mpiq_collective_name((int)groups->list[i].value);
         if (!call || !mpiq_rank_set_add_set(&call->ranks, &groups->list[i].ranks)) {
-            finder->failed = true;
+            analysis->failed = true;
             return;
         }
         call->collective = name ? name : "a collective";
-        call->made = place_of(finder, finding, call->collective, &groups->list[i].ranks);
+        call->made = place_of(analysis, finding, call->collective, &groups->list[i].ranks);
     }
 }
 
 /* "rank 3 called MPI_Bcast with root 1, ranks 0-2 with root 0 (collective 4 on MPI_COMM_WORLD)": the fewest
    first.  type: of a count. */
-static void add_argument(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
+static void add_argument(struct mpiq_analysis *analysis, uint32_t comm, int64_t number, bool proven,
                          int collective, const char *field, const char *type,
                          const struct value_groups *groups)
 {
     struct mpiq_finding *finding =
-        new_finding(finder, MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH, comm, number, proven, groups);
+        new_finding(analysis, MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH, comm, number, proven, groups);
     if (!finding)
         return;
     finding->field = field;
@@ -194,18 +194,18 @@ static void add_argument(struct mpiq_finder *finder, uint32_t comm, int64_t numb
     for (uint32_t i = 0; i < groups->count; i++) {
         struct mpiq_finding_value *value = mpiq_finding_add_value(finding);
         if (!value || !mpiq_rank_set_add_set(&value->ranks, &groups->list[i].ranks)) {
-            finder->failed = true;
+            analysis->failed = true;
             return;
         }
         value->number = groups->list[i].value;
         if (strcmp(field, "op") == 0)
             value->name = groups->list[i].value
-                              ? mpiq_job_string(finder->job, (mpiq_string_id)groups->list[i].value)
+                              ? mpiq_job_string(analysis->job, (mpiq_string_id)groups->list[i].value)
                               : "user-defined";
         value->type = type;
     }
     for (size_t i = finding->value_count; i-- > 0;) /* the fewest first */
-        finding->values[i].made = place_of(finder, finding, finding->collective, &finding->values[i].ranks);
+        finding->values[i].made = place_of(analysis, finding, finding->collective, &finding->values[i].ranks);
 }
 
 /* Shape of the call of a number, MPIQ_NONE where it has not come yet or is not known any more.  In most rings
@@ -263,10 +263,10 @@ static bool is_uniform(const struct mpiq_job_state *job, const struct mpiq_job_c
     return true;
 }
 
-static bool compare_field(struct mpiq_finder *finder, uint32_t index, int64_t number, enum field field,
+static bool compare_field(struct mpiq_analysis *analysis, uint32_t index, int64_t number, enum field field,
                           bool proven)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_communicator *comm = &job->communicators[index];
     struct value_groups groups _cleanup_(value_groups_deinit) = {0};
     int collective = -1;
@@ -279,47 +279,47 @@ static bool compare_field(struct mpiq_finder *finder, uint32_t index, int64_t nu
             !field_of(&job->shapes[shape], field, comm->remote != MPIQ_NONE, &value))
             continue;
         collective = job->shapes[shape].collective;
-        join(finder, &groups, value, process);
+        join(analysis, &groups, value, process);
     }
     if (groups.count < 2)
         return false;
     qsort(groups.list, groups.count, sizeof *groups.list, compare_value_groups);
-    if (is_known(finder, index, number, field))
+    if (is_known(analysis, index, number, field))
         return true;
     if (field == CLASS)
-        add_classes(finder, index, number, proven, &groups);
+        add_classes(analysis, index, number, proven, &groups);
     else
-        add_argument(finder, index, number, proven, collective, field_names[field], NULL, &groups);
+        add_argument(analysis, index, number, proven, collective, field_names[field], NULL, &groups);
     return true;
 }
 
-bool mpiq_find_mismatches(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven)
+bool mpiq_find_mismatches(struct mpiq_analysis *analysis, uint32_t comm, int64_t number, bool proven)
 {
     enum { NUMBERS_BACK = 15 };
     int64_t first = number > NUMBERS_BACK ? number - NUMBERS_BACK : 1;
     for (int64_t at = first; at <= number; at++) {
-        if (is_uniform(finder->job, &finder->job->communicators[comm], at))
+        if (is_uniform(analysis->job, &analysis->job->communicators[comm], at))
             continue;
-        bool mixed = compare_field(finder, comm, at, CLASS, proven);
+        bool mixed = compare_field(analysis, comm, at, CLASS, proven);
         bool found = mixed;
         for (int field = ROOT; !found && field < FIELDS; field++)
-            found = compare_field(finder, comm, at, (enum field)field, proven);
+            found = compare_field(analysis, comm, at, (enum field)field, proven);
         if (found) /* what follows may follow from it */
             return at == number || mixed;
     }
     return false;
 }
 
-static bool compare_given(struct mpiq_finder *finder, uint32_t comm, int collective, enum field field,
+static bool compare_given(struct mpiq_analysis *analysis, uint32_t comm, int collective, enum field field,
                           const uint32_t *threads, uint32_t count, bool proven)
 {
     static const enum mpiq_given_kind kinds[] = {
         [ROOT] = MPIQ_GIVEN_ROOT, [OP] = MPIQ_GIVEN_OP, [COUNT] = MPIQ_GIVEN_COUNT};
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     struct value_groups groups _cleanup_(value_groups_deinit) = {0};
     mpiq_string_id type = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t process = mpiq_thread_process(finder->graph, threads[i]);
+        uint32_t process = mpiq_thread_process(analysis->graph, threads[i]);
         struct mpiq_given_value given;
         if (!mpiq_given_argument(job, threads[i], collective, mpiq_local_rank(job, process, comm),
                                  kinds[field], &given))
@@ -327,24 +327,24 @@ static bool compare_given(struct mpiq_finder *finder, uint32_t comm, int collect
         if (field == COUNT && type && given.name != type)
             return false; /* as many bytes, perhaps */
         type = field == COUNT ? given.name : 0;
-        join(finder, &groups, field == OP ? given.name : given.value, process);
+        join(analysis, &groups, field == OP ? given.name : given.value, process);
     }
     if (groups.count < 2)
         return false;
     qsort(groups.list, groups.count, sizeof *groups.list, compare_value_groups);
-    add_argument(finder, comm, 0, proven, collective, field_names[field],
+    add_argument(analysis, comm, 0, proven, collective, field_names[field],
                  type ? mpiq_job_string(job, type) : NULL, &groups);
     return true;
 }
 
-bool mpiq_find_given_mismatch(struct mpiq_finder *finder, uint32_t comm, int collective,
+bool mpiq_find_given_mismatch(struct mpiq_analysis *analysis, uint32_t comm, int collective,
                               const uint32_t *threads, uint32_t count, bool proven)
 {
     static const enum field fields[] = {ROOT, OP, COUNT};
-    if (finder->job->communicators[comm].remote != MPIQ_NONE)
+    if (analysis->job->communicators[comm].remote != MPIQ_NONE)
         return false; /* the two groups give different ones */
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (compare_given(finder, comm, collective, fields[i], threads, count, proven))
+        if (compare_given(analysis, comm, collective, fields[i], threads, count, proven))
             return true;
     }
     return false;

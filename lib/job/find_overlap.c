@@ -10,9 +10,9 @@ struct pair {
     struct mpiq_thread_collective in[2];
 };
 
-static bool find_pair(const struct mpiq_finder *finder, uint32_t process, struct pair *ret)
+static bool find_pair(const struct mpiq_analysis *analysis, uint32_t process, struct pair *ret)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     enum { MOST_THREADS = 64 };
     for (uint32_t i = 0; rank && i < rank->thread_count && i < MOST_THREADS; i++) {
@@ -48,12 +48,12 @@ static bool same_pair(const struct mpiq_job_state *job, const struct pair *a, co
     return mpiq_same_communicator(job, a->in[0].comm, b->in[0].comm);
 }
 
-static struct mpiq_finding *new_finding(struct mpiq_finder *finder, const struct pair *pair)
+static struct mpiq_finding *new_finding(struct mpiq_analysis *analysis, const struct pair *pair)
 {
     struct mpiq_finding *finding =
-        mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_COLLECTIVE_OVERLAP);
+        mpiq_diagnosis_add_finding(analysis->diagnosis, MPIQ_FINDING_COLLECTIVE_OVERLAP);
     if (!finding) {
-        finder->failed = true;
+        analysis->failed = true;
         return NULL;
     }
     finding->comm = pair->in[0].comm;
@@ -61,32 +61,32 @@ static struct mpiq_finding *new_finding(struct mpiq_finder *finder, const struct
         struct mpiq_finding_call *call = mpiq_finding_add_call(finding);
         if (call)
             call->collective = mpiq_collective_name(pair->in[i].collective);
-        finder->failed = finder->failed || !call;
+        analysis->failed = analysis->failed || !call;
     }
     return finding;
 }
 
-static void add_pair(struct mpiq_finder *finder, struct mpiq_finding *finding, const struct pair *pair)
+static void add_pair(struct mpiq_analysis *analysis, struct mpiq_finding *finding, const struct pair *pair)
 {
-    mpiq_finder_add(finder, &finding->ranks, pair->process);
+    mpiq_analysis_add(analysis, &finding->ranks, pair->process);
     for (size_t i = 0; i < 2 && i < finding->call_count; i++) {
-        mpiq_finder_add(finder, &finding->calls[i].ranks, pair->process);
-        mpiq_finder_site(finder, finding, pair->process, pair->threads[i]);
-        mpiq_finder_since(finder, finding, pair->process, pair->threads[i]);
-        mpiq_add_evidence(finder, finding, pair->process, pair->threads[i], MPIQ_NONE);
-        finding->proven = finding->proven || mpiq_is_stuck(finder->graph, pair->threads[i]);
+        mpiq_analysis_add(analysis, &finding->calls[i].ranks, pair->process);
+        mpiq_analysis_site(analysis, finding, pair->process, pair->threads[i]);
+        mpiq_analysis_since(analysis, finding, pair->process, pair->threads[i]);
+        mpiq_add_evidence(analysis, finding, pair->process, pair->threads[i], MPIQ_NONE);
+        finding->proven = finding->proven || mpiq_is_stuck(analysis->graph, pair->threads[i]);
     }
 }
 
-void mpiq_find_overlaps(struct mpiq_finder *finder)
+void mpiq_find_overlaps(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     struct pair pairs[MPIQ_MOST_FINDINGS];
     size_t findings[MPIQ_MOST_FINDINGS];
     uint32_t count = 0;
-    for (uint32_t process = 0; process < job->process_count && !finder->failed; process++) {
+    for (uint32_t process = 0; process < job->process_count && !analysis->failed; process++) {
         struct pair pair;
-        if (!find_pair(finder, process, &pair))
+        if (!find_pair(analysis, process, &pair))
             continue;
         uint32_t at = 0;
         while (at < count && !same_pair(job, &pairs[at], &pair))
@@ -94,11 +94,11 @@ void mpiq_find_overlaps(struct mpiq_finder *finder)
         if (at == MPIQ_MOST_FINDINGS)
             continue;
         if (at == count) {
-            if (!new_finding(finder, &pair))
+            if (!new_finding(analysis, &pair))
                 return;
-            findings[count] = finder->diagnosis->finding_count - 1;
+            findings[count] = analysis->diagnosis->finding_count - 1;
             pairs[count++] = pair;
         }
-        add_pair(finder, &finder->diagnosis->findings[findings[at]], &pair);
+        add_pair(analysis, &analysis->diagnosis->findings[findings[at]], &pair);
     }
 }

@@ -36,27 +36,28 @@ static uint32_t polled_for(const struct mpiq_wait_graph *graph, uint32_t node_in
 }
 
 /* What the one peer of all polls for itself; NULL: it does not poll. */
-static const struct mpiq_waits_for *peer_polls(struct mpiq_finder *finder, const struct mpiq_finding *finding)
+static const struct mpiq_waits_for *peer_polls(struct mpiq_analysis *analysis,
+                                               const struct mpiq_finding *finding)
 {
     static const struct mpiq_waits_for not_known = {0};
-    const struct mpiq_job_operation *op = &finder->job->operations[finding->operation];
+    const struct mpiq_job_operation *op = &analysis->job->operations[finding->operation];
     if (op->any || !finding->relation.same_peer || op->peer == MPIQ_NONE)
         return NULL;
-    const struct mpiq_rank_diagnosis *peer = &finder->diagnosis->ranks[op->peer];
-    uint32_t node = peer->thread == MPIQ_NONE ? MPIQ_NONE : finder->graph->poller_nodes[peer->thread];
+    const struct mpiq_rank_diagnosis *peer = &analysis->diagnosis->ranks[op->peer];
+    uint32_t node = peer->thread == MPIQ_NONE ? MPIQ_NONE : analysis->graph->poller_nodes[peer->thread];
     if (node == MPIQ_NONE)
         return NULL;
-    uint32_t operation = polled_for(finder->graph, node);
-    return operation == MPIQ_NONE ? &not_known : mpiq_operation_waits(finder, op->peer, operation);
+    uint32_t operation = polled_for(analysis->graph, node);
+    return operation == MPIQ_NONE ? &not_known : mpiq_operation_waits(analysis, op->peer, operation);
 }
 
-void mpiq_find_polling(struct mpiq_finder *finder)
+void mpiq_find_polling(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
-    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_job_state *job = analysis->job;
+    const struct mpiq_wait_graph *graph = analysis->graph;
     struct alike kinds[MPIQ_MOST_FINDINGS];
     uint32_t count = 0;
-    for (uint32_t thread = 0; thread < job->thread_count && !finder->failed; thread++) {
+    for (uint32_t thread = 0; thread < job->thread_count && !analysis->failed; thread++) {
         uint32_t node = graph->poller_nodes[thread];
         uint32_t operation =
             node == MPIQ_NONE || graph->nodes[node].may_poll ? MPIQ_NONE : polled_for(graph, node);
@@ -71,28 +72,28 @@ void mpiq_find_polling(struct mpiq_finder *finder)
         const struct mpiq_job_operation *op = &job->operations[operation];
         if (at == count) {
             struct mpiq_finding *made =
-                mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_POLLING_UNMATCHED);
+                mpiq_diagnosis_add_finding(analysis->diagnosis, MPIQ_FINDING_POLLING_UNMATCHED);
             if (!made) {
-                finder->failed = true;
+                analysis->failed = true;
                 return;
             }
             made->comm = op->comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[op->comm].user;
             made->operation = operation;
             kinds[count++] = (struct alike){
-                .operation = operation, .site = site, .finding = finder->diagnosis->finding_count - 1};
+                .operation = operation, .site = site, .finding = analysis->diagnosis->finding_count - 1};
         }
-        struct mpiq_finding *finding = &finder->diagnosis->findings[kinds[at].finding];
+        struct mpiq_finding *finding = &analysis->diagnosis->findings[kinds[at].finding];
         uint32_t process = mpiq_thread_process(graph, thread);
-        mpiq_finder_add(finder, &finding->ranks, process);
-        mpiq_finder_site(finder, finding, process, thread);
-        mpiq_add_evidence(finder, finding, process, thread, operation);
+        mpiq_analysis_add(analysis, &finding->ranks, process);
+        mpiq_analysis_site(analysis, finding, process, thread);
+        mpiq_add_evidence(analysis, finding, process, thread, operation);
         mpiq_relation_add(job, &finding->relation, process, op->comm, op->peer, op->peer_local);
         if (!op->any && op->peer != MPIQ_NONE)
-            mpiq_finder_add(finder, &finding->others, op->peer);
+            mpiq_analysis_add(analysis, &finding->others, op->peer);
     }
     for (uint32_t i = 0; i < count; i++) {
-        struct mpiq_finding *finding = &finder->diagnosis->findings[kinds[i].finding];
-        mpiq_add_evidence_of(finder, finding, &finding->others);
-        finding->peer_polls = peer_polls(finder, finding);
+        struct mpiq_finding *finding = &analysis->diagnosis->findings[kinds[i].finding];
+        mpiq_add_evidence_of(analysis, finding, &finding->others);
+        finding->peer_polls = peer_polls(analysis, finding);
     }
 }

@@ -51,10 +51,10 @@ struct waiters {
 };
 
 /* Who waits, near or far, for any of a group. */
-static bool count_waiters(const struct mpiq_finder *finder, const struct behaviour_group *group,
+static bool count_waiters(const struct mpiq_analysis *analysis, const struct behaviour_group *group,
                           struct waiters *ret)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_wait_graph *graph = analysis->graph;
     bool *marked _cleanup_free_ = calloc((size_t)graph->node_count + 1, sizeof *marked);
     uint32_t *queue _cleanup_free_ = malloc(((size_t)graph->node_count + 1) * sizeof *queue);
     uint32_t count = 0;
@@ -64,7 +64,7 @@ static bool count_waiters(const struct mpiq_finder *finder, const struct behavio
     for (uint32_t i = 0; i < group->ranks.count; i++) {
         const struct mpiq_rank_range *range = &group->ranks.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++) {
-            uint32_t node = mpiq_rank_node(mpiq_job_process(finder->job, range->world, rank));
+            uint32_t node = mpiq_rank_node(mpiq_job_process(analysis->job, range->world, rank));
             marked[node] = true;
             queue[count++] = node;
         }
@@ -75,7 +75,7 @@ static bool count_waiters(const struct mpiq_finder *finder, const struct behavio
         /* Who is stuck anyhow does not wait for one who may come. */
         if (node->kind == MPIQ_KIND_THREAD && (node->may || group->doing == MPIQ_DOING_GONE)) {
             uint32_t process = mpiq_thread_process(graph, node->subject);
-            double since = finder->diagnosis->ranks[process].since;
+            double since = analysis->diagnosis->ranks[process].since;
             ret->count += process != last;
             ret->since = since > ret->since ? since : ret->since;
             ret->stuck = ret->stuck || !node->may;
@@ -93,44 +93,45 @@ static bool count_waiters(const struct mpiq_finder *finder, const struct behavio
 
 /* Whether all ranks are asleep outside MPI: then nobody waits for anybody, and what they sleep on is all
    there is to say. */
-static bool are_all_asleep(const struct mpiq_finder *finder)
+static bool are_all_asleep(const struct mpiq_analysis *analysis)
 {
-    for (uint32_t i = 0; i < finder->job->process_count; i++) {
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, i);
+    for (uint32_t i = 0; i < analysis->job->process_count; i++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, i);
         if (!rank || rank->phase == MPIQ_PHASE_FINALIZED ||
-            finder->diagnosis->ranks[i].doing != MPIQ_DOING_ASLEEP)
+            analysis->diagnosis->ranks[i].doing != MPIQ_DOING_ASLEEP)
             return false;
     }
     return true;
 }
 
 /* alone: also if nobody waits for them. */
-static void say_behaviour(struct mpiq_finder *finder, const struct behaviour_group *group, bool alone)
+static void say_behaviour(struct mpiq_analysis *analysis, const struct behaviour_group *group, bool alone)
 {
     struct waiters waiters;
     enum mpiq_finding_kind kind = group->doing == MPIQ_DOING_GONE      ? MPIQ_FINDING_RANK_GONE
                                   : group->doing == MPIQ_DOING_STOPPED ? MPIQ_FINDING_RANK_STOPPED
                                                                        : MPIQ_FINDING_RANK_ELSEWHERE;
-    if (!count_waiters(finder, group, &waiters)) {
-        finder->failed = true;
+    if (!count_waiters(analysis, group, &waiters)) {
+        analysis->failed = true;
         return;
     }
     if (kind == MPIQ_FINDING_RANK_ELSEWHERE && waiters.count == 0 && !alone)
         return;
-    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, kind);
+    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(analysis->diagnosis, kind);
     if (!finding || !mpiq_rank_set_add_set(&finding->ranks, &group->ranks)) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
-    mpiq_finder_site(finder, finding, group->first, group->thread);
+    mpiq_analysis_site(analysis, finding, group->first, group->thread);
     if (finding->site_count > 0) {
         mpiq_rank_set_deinit(&finding->sites[0].ranks);
-        finder->failed = finder->failed || !mpiq_rank_set_add_set(&finding->sites[0].ranks, &group->ranks);
+        analysis->failed =
+            analysis->failed || !mpiq_rank_set_add_set(&finding->sites[0].ranks, &group->ranks);
     }
     for (uint32_t i = 0; i < group->ranks.count; i++) {
         const struct mpiq_rank_range *range = &group->ranks.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++)
-            mpiq_add_evidence(finder, finding, mpiq_job_process(finder->job, range->world, rank),
+            mpiq_add_evidence(analysis, finding, mpiq_job_process(analysis->job, range->world, rank),
                               group->thread == MPIQ_NONE ? MPIQ_NONE : group->thread, MPIQ_NONE);
     }
     finding->since = waiters.since;
@@ -156,24 +157,24 @@ static bool is_worth(enum mpiq_rank_doing doing, bool waited_for)
 }
 
 /* Whether it sleeps for a lock that a rank of the job has: that one is the finding. */
-static bool waits_for_rank(const struct mpiq_finder *finder, const struct mpiq_rank_diagnosis *rank)
+static bool waits_for_rank(const struct mpiq_analysis *analysis, const struct mpiq_rank_diagnosis *rank)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     bool sure;
     return rank->doing == MPIQ_DOING_ASLEEP && rank->thread != MPIQ_NONE &&
-           mpiq_lock_holder(job, &job->ranks[finder->graph->thread_ranks[rank->thread]],
+           mpiq_lock_holder(job, &job->ranks[analysis->graph->thread_ranks[rank->thread]],
                             &job->threads[rank->thread], &sure) != MPIQ_NONE;
 }
 
 /* A thread that sleeps while another one of its rank waits in MPI, and that may yet act for it. */
-static uint32_t sleeping_thread(const struct mpiq_finder *finder, uint32_t process)
+static uint32_t sleeping_thread(const struct mpiq_analysis *analysis, uint32_t process)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
-        if (finder->graph->thread_nodes[rank->first_thread + i] == MPIQ_NONE && mpiq_thread_sleeps(thread) &&
-            mpiq_thread_may_act(job, rank, thread))
+        if (analysis->graph->thread_nodes[rank->first_thread + i] == MPIQ_NONE &&
+            mpiq_thread_sleeps(thread) && mpiq_thread_may_act(job, rank, thread))
             return rank->first_thread + i;
     }
     return MPIQ_NONE;
@@ -186,36 +187,36 @@ static bool same_behaviour(const struct behaviour_group *a, const struct behavio
            (a->site == b->site || a->doing == MPIQ_DOING_GONE);
 }
 
-void mpiq_find_ranks(struct mpiq_finder *finder)
+void mpiq_find_ranks(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_wait_graph *graph = analysis->graph;
     struct behaviour_group groups[MPIQ_MOST_FINDINGS] = {0};
     uint32_t count = 0;
     bool *marked _cleanup_free_ = calloc((size_t)graph->node_count + 1, sizeof *marked);
     if (!marked || !mark_waited_for(graph, marked)) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
-    bool all_asleep = are_all_asleep(finder);
+    bool all_asleep = are_all_asleep(analysis);
     uint64_t living = 0;
-    for (uint32_t process = 0; process < finder->job->process_count; process++)
-        living += finder->diagnosis->ranks[process].doing != MPIQ_DOING_GONE &&
-                  finder->diagnosis->ranks[process].doing != MPIQ_DOING_UNREADABLE;
-    for (uint32_t process = 0; living > 0 && process < finder->job->process_count; process++) {
-        const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    for (uint32_t process = 0; process < analysis->job->process_count; process++)
+        living += analysis->diagnosis->ranks[process].doing != MPIQ_DOING_GONE &&
+                  analysis->diagnosis->ranks[process].doing != MPIQ_DOING_UNREADABLE;
+    for (uint32_t process = 0; living > 0 && process < analysis->job->process_count; process++) {
+        const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
         bool waited_for = marked[mpiq_rank_node(process)];
         struct behaviour_group group = {
             .doing = rank->doing, .site = rank->site, .first = process, .thread = MPIQ_NONE};
-        group.traced = rank->doing == MPIQ_DOING_STOPPED && mpiq_is_traced(finder->job, process);
+        group.traced = rank->doing == MPIQ_DOING_STOPPED && mpiq_is_traced(analysis->job, process);
         if (rank->doing == MPIQ_DOING_CALLING || rank->doing == MPIQ_DOING_ASLEEP)
             group.library_call = rank->library_call;
         if (rank->doing == MPIQ_DOING_BLOCKED && waited_for) {
-            group.thread = sleeping_thread(finder, process);
+            group.thread = sleeping_thread(analysis, process);
             if (group.thread == MPIQ_NONE)
                 continue;
             group.doing = MPIQ_DOING_ASLEEP;
-            group.site = finder->job->threads[group.thread].site;
-        } else if ((!all_asleep && !is_worth(rank->doing, waited_for)) || waits_for_rank(finder, rank)) {
+            group.site = analysis->job->threads[group.thread].site;
+        } else if ((!all_asleep && !is_worth(rank->doing, waited_for)) || waits_for_rank(analysis, rank)) {
             continue;
         }
         uint32_t at = 0;
@@ -225,11 +226,11 @@ void mpiq_find_ranks(struct mpiq_finder *finder)
             continue;
         if (at == count)
             groups[count++] = group;
-        mpiq_finder_add(finder, &groups[at].ranks, process);
+        mpiq_analysis_add(analysis, &groups[at].ranks, process);
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!finder->failed)
-            say_behaviour(finder, &groups[i], all_asleep);
+        if (!analysis->failed)
+            say_behaviour(analysis, &groups[i], all_asleep);
         mpiq_rank_set_deinit(&groups[i].ranks);
     }
 }
@@ -242,21 +243,22 @@ static bool is_left(const struct mpiq_job_operation *op)
            (op->queue == MPIQ_QUEUE_SENDS || op->queue == MPIQ_QUEUE_RECEIVES);
 }
 
-static bool in_finalize(const struct mpiq_finder *finder, uint32_t process, const struct mpiq_job_rank *rank)
+static bool in_finalize(const struct mpiq_analysis *analysis, uint32_t process,
+                        const struct mpiq_job_rank *rank)
 {
     return rank->phase == MPIQ_PHASE_FINALIZING ||
-           mpiq_blocking_call(finder->diagnosis->ranks[process].call) == MPIQ_BLOCKING_FINALIZE;
+           mpiq_blocking_call(analysis->diagnosis->ranks[process].call) == MPIQ_BLOCKING_FINALIZE;
 }
 
-static void find_leaks(struct mpiq_finder *finder)
+static void find_leaks(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
     uint64_t count = 0;
     uint32_t first = MPIQ_NONE;
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        if (!rank || !in_finalize(finder, process, rank))
+        if (!rank || !in_finalize(analysis, process, rank))
             continue;
         for (uint32_t i = 0; i < rank->operation_count; i++) {
             if (!is_left(&job->operations[rank->first_operation + i]))
@@ -264,14 +266,14 @@ static void find_leaks(struct mpiq_finder *finder)
             count++;
             if (first == MPIQ_NONE)
                 first = rank->first_operation + i;
-            mpiq_finder_add(finder, &ranks, process);
+            mpiq_analysis_add(analysis, &ranks, process);
         }
     }
     if (count == 0)
         return;
-    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_REQUEST_LEAK);
+    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(analysis->diagnosis, MPIQ_FINDING_REQUEST_LEAK);
     if (!finding || !mpiq_rank_set_add_set(&finding->ranks, &ranks)) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     const struct mpiq_job_operation *op = &job->operations[first];
@@ -283,9 +285,9 @@ static void find_leaks(struct mpiq_finder *finder)
 /* From so many messages on a rank is not just busy with others. */
 enum { BACKLOG = 1000 };
 
-static void find_backlog(struct mpiq_finder *finder)
+static void find_backlog(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
     uint64_t most = 0;
     for (uint32_t process = 0; process < job->process_count; process++) {
@@ -298,22 +300,22 @@ static void find_backlog(struct mpiq_finder *finder)
             count += op->queue == MPIQ_QUEUE_UNEXPECTED && !op->internal;
         }
         if (count >= BACKLOG)
-            mpiq_finder_add(finder, &ranks, process);
+            mpiq_analysis_add(analysis, &ranks, process);
         most = count > most ? count : most;
     }
     if (ranks.size == 0)
         return;
     struct mpiq_finding *finding =
-        mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_UNEXPECTED_BACKLOG);
+        mpiq_diagnosis_add_finding(analysis->diagnosis, MPIQ_FINDING_UNEXPECTED_BACKLOG);
     if (!finding || !mpiq_rank_set_add_set(&finding->ranks, &ranks)) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     finding->count = most;
 }
 
-void mpiq_find_leftovers(struct mpiq_finder *finder)
+void mpiq_find_leftovers(struct mpiq_analysis *analysis)
 {
-    find_leaks(finder);
-    find_backlog(finder);
+    find_leaks(analysis);
+    find_backlog(analysis);
 }

@@ -24,11 +24,11 @@ static bool by_stacks_alone(const struct mpiq_job_rank *rank)
 }
 
 /* Without a record nobody can tell one wait in a call from the next: that is not polling. */
-void mpiq_note_stack_waits(struct mpiq_finder *finder)
+void mpiq_note_stack_waits(struct mpiq_analysis *analysis)
 {
-    for (uint32_t process = 0; process < finder->job->process_count; process++) {
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
-        struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
+    for (uint32_t process = 0; process < analysis->job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
+        struct mpiq_rank_diagnosis *doing = &analysis->diagnosis->ranks[process];
         bool waits =
             mpiq_blocking_call(doing->call) != MPIQ_BLOCKING_NOT || mpiq_call_waits_in_window(doing->call);
         if (rank && by_stacks_alone(rank) && waits && doing->doing == MPIQ_DOING_POLLING)
@@ -37,9 +37,9 @@ void mpiq_note_stack_waits(struct mpiq_finder *finder)
 }
 
 /* The call that a living rank is in; NULL: none. */
-static const char *call_of(const struct mpiq_finder *finder, uint32_t process)
+static const char *call_of(const struct mpiq_analysis *analysis, uint32_t process)
 {
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
     return rank->doing == MPIQ_DOING_GONE || rank->doing == MPIQ_DOING_STOPPED ? NULL : rank->call;
 }
 
@@ -63,12 +63,12 @@ static int compare_groups(const void *left, const void *right)
 }
 
 /* The calls that ranks are in, of whom nothing but stacks was read; *ret_count 0: of some more was read. */
-static void collect(const struct mpiq_finder *finder, struct group *groups, uint32_t *ret_count)
+static void collect(const struct mpiq_analysis *analysis, struct group *groups, uint32_t *ret_count)
 {
     uint32_t count = 0;
-    for (uint32_t process = 0; process < finder->job->process_count; process++) {
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
-        const char *call = rank ? call_of(finder, process) : NULL;
+    for (uint32_t process = 0; process < analysis->job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
+        const char *call = rank ? call_of(analysis, process) : NULL;
         if (rank && call && !by_stacks_alone(rank))
             return;
         uint32_t at = call ? group_of(groups, &count, call) : MPIQ_MOST_EVIDENCE;
@@ -78,41 +78,41 @@ static void collect(const struct mpiq_finder *finder, struct group *groups, uint
     *ret_count = count;
 }
 
-static bool add_group(struct mpiq_finder *finder, struct mpiq_finding *finding, const struct group *group)
+static bool add_group(struct mpiq_analysis *analysis, struct mpiq_finding *finding, const struct group *group)
 {
     struct mpiq_finding_call *call = mpiq_finding_add_call(finding);
     if (!call)
         return false;
     call->collective = group->call;
-    for (uint32_t process = group->first; process < finder->job->process_count; process++) {
-        const char *own = mpiq_job_rank_of(finder->job, process) ? call_of(finder, process) : NULL;
+    for (uint32_t process = group->first; process < analysis->job->process_count; process++) {
+        const char *own = mpiq_job_rank_of(analysis->job, process) ? call_of(analysis, process) : NULL;
         if (!own || strcmp(own, group->call) != 0)
             continue;
-        mpiq_finder_add(finder, &call->ranks, process);
-        mpiq_finder_add(finder, &finding->ranks, process);
-        mpiq_finder_site(finder, finding, process, MPIQ_NONE);
-        mpiq_add_evidence(finder, finding, process, MPIQ_NONE, MPIQ_NONE);
+        mpiq_analysis_add(analysis, &call->ranks, process);
+        mpiq_analysis_add(analysis, &finding->ranks, process);
+        mpiq_analysis_site(analysis, finding, process, MPIQ_NONE);
+        mpiq_add_evidence(analysis, finding, process, MPIQ_NONE, MPIQ_NONE);
     }
     return true;
 }
 
 /* Adds the ranks that compute or sleep outside MPI, for whom those in it may wait. */
-static void add_outside(struct mpiq_finder *finder, struct mpiq_finding *finding)
+static void add_outside(struct mpiq_analysis *analysis, struct mpiq_finding *finding)
 {
-    for (uint32_t process = 0; process < finder->job->process_count; process++) {
-        const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    for (uint32_t process = 0; process < analysis->job->process_count; process++) {
+        const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
         bool lives = rank->doing == MPIQ_DOING_COMPUTING || rank->doing == MPIQ_DOING_CALLING ||
                      rank->doing == MPIQ_DOING_ASLEEP;
-        if (!mpiq_job_rank_of(finder->job, process) || rank->call || !lives)
+        if (!mpiq_job_rank_of(analysis->job, process) || rank->call || !lives)
             continue;
-        mpiq_finder_add(finder, &finding->missing, process);
-        mpiq_finder_site(finder, finding, process, MPIQ_NONE);
-        mpiq_add_evidence(finder, finding, process, MPIQ_NONE, MPIQ_NONE);
+        mpiq_analysis_add(analysis, &finding->missing, process);
+        mpiq_analysis_site(analysis, finding, process, MPIQ_NONE);
+        mpiq_add_evidence(analysis, finding, process, MPIQ_NONE, MPIQ_NONE);
     }
 }
 
 /* Notes the root of a collective whose callers all name the same one, if that is in another call or none. */
-static void add_root(struct mpiq_finder *finder, struct mpiq_finding *finding)
+static void add_root(struct mpiq_analysis *analysis, struct mpiq_finding *finding)
 {
     for (size_t i = 0; i < finding->call_count && finding->others.size == 0; i++) {
         const struct mpiq_finding_call *call = &finding->calls[i];
@@ -121,32 +121,32 @@ static void add_root(struct mpiq_finder *finder, struct mpiq_finding *finding)
         for (uint32_t j = 0; j < call->ranks.count; j++) {
             const struct mpiq_rank_range *range = &call->ranks.ranges[j];
             for (uint32_t rank = range->first; rank <= range->last && same; rank++) {
-                uint32_t process = mpiq_job_process(finder->job, range->world, rank);
-                uint32_t thread = finder->diagnosis->ranks[process].thread;
-                uint32_t own = thread == MPIQ_NONE ? MPIQ_NONE : mpiq_given_root(finder, thread);
+                uint32_t process = mpiq_job_process(analysis->job, range->world, rank);
+                uint32_t thread = analysis->diagnosis->ranks[process].thread;
+                uint32_t own = thread == MPIQ_NONE ? MPIQ_NONE : mpiq_given_root(analysis, thread);
                 same = own != MPIQ_NONE && (root == MPIQ_NONE || root == own);
                 root = own;
             }
         }
         if (!same || root == MPIQ_NONE)
             continue;
-        struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, root);
+        struct mpiq_world_rank name = mpiq_job_world_rank(analysis->job, root);
         if (mpiq_rank_set_contains(&call->ranks, name.world, name.rank) ||
-            !mpiq_job_rank_of(finder->job, root))
+            !mpiq_job_rank_of(analysis->job, root))
             continue;
         finding->collective = call->collective;
-        mpiq_finder_add(finder, &finding->others, root);
+        mpiq_analysis_add(analysis, &finding->others, root);
     }
 }
 
 /* The one rank that a rank waits for, by what its call was given; MPIQ_NONE: none, several, or not known. */
-static uint32_t waits_for(struct mpiq_finder *finder, uint32_t process)
+static uint32_t waits_for(struct mpiq_analysis *analysis, uint32_t process)
 {
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
     struct mpiq_given_parts given;
-    if (rank->thread == MPIQ_NONE || !call_of(finder, process))
+    if (rank->thread == MPIQ_NONE || !call_of(analysis, process))
         return MPIQ_NONE;
-    mpiq_given_parts(finder, rank->thread, &given);
+    mpiq_given_parts(analysis, rank->thread, &given);
     /* Of a call that sends and receives both are needed: the receive surely waits for the other rank. */
     const struct mpiq_wait_part *part =
         given.count > 0 && !given.any && !given.some ? &given.parts[given.count - 1] : NULL;
@@ -155,9 +155,9 @@ static uint32_t waits_for(struct mpiq_finder *finder, uint32_t process)
 }
 
 /* A process on a circle of such waits; MPIQ_NONE: there is none, or no memory. */
-static uint32_t find_circle(struct mpiq_finder *finder, const uint32_t *next, uint32_t *seen)
+static uint32_t find_circle(struct mpiq_analysis *analysis, const uint32_t *next, uint32_t *seen)
 {
-    for (uint32_t start = 0; start < finder->job->process_count; start++) {
+    for (uint32_t start = 0; start < analysis->job->process_count; start++) {
         uint32_t at = start;
         while (at != MPIQ_NONE && seen[at] == 0) {
             seen[at] = start + 1;
@@ -170,58 +170,59 @@ static uint32_t find_circle(struct mpiq_finder *finder, const uint32_t *next, ui
 }
 
 /* Adds the steps of a circle; each rank's wait is said by its evidence. */
-static void add_circle(struct mpiq_finder *finder, struct mpiq_finding *finding)
+static void add_circle(struct mpiq_analysis *analysis, struct mpiq_finding *finding)
 {
-    uint32_t count = finder->job->process_count;
+    uint32_t count = analysis->job->process_count;
     uint32_t *next _cleanup_free_ = malloc(count * sizeof *next);
     uint32_t *seen _cleanup_free_ = calloc(count ? count : 1, sizeof *seen);
     if (!next || !seen) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     for (uint32_t process = 0; process < count; process++)
-        next[process] = mpiq_job_rank_of(finder->job, process) ? waits_for(finder, process) : MPIQ_NONE;
-    uint32_t first = find_circle(finder, next, seen);
+        next[process] = mpiq_job_rank_of(analysis->job, process) ? waits_for(analysis, process) : MPIQ_NONE;
+    uint32_t first = find_circle(analysis, next, seen);
     for (uint32_t at = first; at != MPIQ_NONE && finding->step_count < MPIQ_MOST_STEPS;) {
         struct mpiq_step *step = mpiq_finding_add_step(finding);
         if (!step) {
-            finder->failed = true;
+            analysis->failed = true;
             return;
         }
-        const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[at];
+        const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[at];
         step->process = at;
         step->call = rank->call;
         step->site = rank->site;
         step->since = rank->since;
-        mpiq_finder_add(finder, &step->waits_for, next[at]);
+        mpiq_analysis_add(analysis, &step->waits_for, next[at]);
         at = next[at] == first ? MPIQ_NONE : next[at];
     }
 }
 
-void mpiq_find_stacks(struct mpiq_finder *finder)
+void mpiq_find_stacks(struct mpiq_analysis *analysis)
 {
     struct group groups[MPIQ_MOST_EVIDENCE + 1];
     uint32_t count = 0;
     memset(groups, 0, sizeof groups);
-    collect(finder, groups, &count);
+    collect(analysis, groups, &count);
     if (count == 0)
         return;
     qsort(groups, count, sizeof *groups, compare_groups);
-    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_STACKS_DIFFER);
+    struct mpiq_finding *finding =
+        mpiq_diagnosis_add_finding(analysis->diagnosis, MPIQ_FINDING_STACKS_DIFFER);
     if (finding)
-        add_outside(finder, finding);
+        add_outside(analysis, finding);
     for (uint32_t i = 0; finding && i < count; i++) {
-        if (!add_group(finder, finding, &groups[i]))
+        if (!add_group(analysis, finding, &groups[i]))
             finding = NULL;
     }
     if (!finding) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
-    add_circle(finder, finding);
-    add_root(finder, finding);
+    add_circle(analysis, finding);
+    add_root(analysis, finding);
     if (count < 2 && finding->step_count == 0 && finding->evidence_count < 2) {
-        mpiq_diagnosis_drop_finding(finder->diagnosis); /* all do the same */
+        mpiq_diagnosis_drop_finding(analysis->diagnosis); /* all do the same */
         return;
     }
 }

@@ -27,12 +27,12 @@ static const struct mpiq_job_given *first_of(const struct mpiq_job_state *job, u
 }
 
 /* The process of a rank in the communicator that the call was given; MPIQ_NONE: its members are not known. */
-static uint32_t process_of(const struct mpiq_finder *finder, uint32_t thread,
+static uint32_t process_of(const struct mpiq_analysis *analysis, uint32_t thread,
                            const struct mpiq_job_given *comm, int64_t rank)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const char *name = comm ? mpiq_job_string(job, comm->name) : NULL;
-    uint32_t own = mpiq_thread_process(finder->graph, thread);
+    uint32_t own = mpiq_thread_process(analysis->graph, thread);
     if (!comm || rank < 0 || rank > INT32_MAX)
         return MPIQ_NONE;
     if (comm->member != MPIQ_NONE) {
@@ -75,10 +75,10 @@ static bool is_message(const char *call, bool send)
 }
 
 /* A message that the call sends or receives; false: the call has none such. */
-static bool message(struct mpiq_finder *finder, uint32_t thread, uint32_t request, const char *call,
+static bool message(struct mpiq_analysis *analysis, uint32_t thread, uint32_t request, const char *call,
                     bool send, struct mpiq_wait_part *part, struct mpiq_given_wait *more)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_given *peer =
         find(job, thread, request, send ? MPIQ_GIVEN_DEST : MPIQ_GIVEN_SOURCE);
     const struct mpiq_job_given *tag =
@@ -93,20 +93,20 @@ static bool message(struct mpiq_finder *finder, uint32_t thread, uint32_t reques
     more->tag_unknown = !tag;
     more->peer_unknown = !peer;
     if (peer && !peer->any)
-        part->peer = process_of(finder, thread, find(job, thread, request, MPIQ_GIVEN_COMM), peer->value);
+        part->peer = process_of(analysis, thread, find(job, thread, request, MPIQ_GIVEN_COMM), peer->value);
     if (part->peer != MPIQ_NONE)
-        part->ranks = mpiq_one_rank(finder, part->peer);
+        part->ranks = mpiq_one_rank(analysis, part->peer);
     if (peer && !peer->any && part->peer == MPIQ_NONE)
         more->local = (int32_t)peer->value;
     return true;
 }
 
-static struct mpiq_given_wait *make_more(struct mpiq_finder *finder, uint32_t thread, uint32_t request)
+static struct mpiq_given_wait *make_more(struct mpiq_analysis *analysis, uint32_t thread, uint32_t request)
 {
-    const struct mpiq_job_state *job = finder->job;
-    struct mpiq_given_wait *more = mpiq_arena_alloc(finder->arena, sizeof *more);
+    const struct mpiq_job_state *job = analysis->job;
+    struct mpiq_given_wait *more = mpiq_arena_alloc(analysis->arena, sizeof *more);
     if (!more) {
-        finder->failed = true;
+        analysis->failed = true;
         return NULL;
     }
     const struct mpiq_job_given *comm = find(job, thread, request, MPIQ_GIVEN_COMM);
@@ -127,15 +127,15 @@ static struct mpiq_given_wait *make_more(struct mpiq_finder *finder, uint32_t th
 }
 
 /* A part to be filled in; NULL: there is no room, or no memory. */
-static struct mpiq_wait_part *new_part(struct mpiq_finder *finder, uint32_t thread, uint32_t request,
+static struct mpiq_wait_part *new_part(struct mpiq_analysis *analysis, uint32_t thread, uint32_t request,
                                        struct mpiq_given_parts *to, struct mpiq_given_wait **ret_more)
 {
-    if (to->count == MPIQ_GIVEN_PARTS || !(*ret_more = make_more(finder, thread, request)))
+    if (to->count == MPIQ_GIVEN_PARTS || !(*ret_more = make_more(analysis, thread, request)))
         return NULL;
     struct mpiq_wait_part *part = &to->parts[to->count];
     *part = (struct mpiq_wait_part){.peer = MPIQ_NONE,
                                     .bytes = -1,
-                                    .comm = listed(finder->job, thread, request),
+                                    .comm = listed(analysis->job, thread, request),
                                     .window = MPIQ_NONE,
                                     .operation = MPIQ_NONE,
                                     .started = MPIQ_NONE,
@@ -144,22 +144,22 @@ static struct mpiq_wait_part *new_part(struct mpiq_finder *finder, uint32_t thre
 }
 
 /* Adds what a call waits for, or the request that it has made. */
-static void add_call(struct mpiq_finder *finder, uint32_t thread, uint32_t request, const char *call,
+static void add_call(struct mpiq_analysis *analysis, uint32_t thread, uint32_t request, const char *call,
                      struct mpiq_given_parts *to)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const uint32_t before = to->count;
     struct mpiq_given_wait *more;
     struct mpiq_wait_part *part;
     for (int send = 1; send >= 0; send--) {
-        part = new_part(finder, thread, request, to, &more);
-        if (part && message(finder, thread, request, call, send, part, more))
+        part = new_part(analysis, thread, request, to, &more);
+        if (part && message(analysis, thread, request, call, send, part, more))
             to->count++;
     }
     int collective = mpiq_collective_class(call);
     if (to->count > before || collective < 0 || (request == 0 && mpiq_collective_kind(collective) != 'B'))
         return;
-    part = new_part(finder, thread, request, to, &more);
+    part = new_part(analysis, thread, request, to, &more);
     if (!part)
         return;
     const struct mpiq_job_given *root = find(job, thread, request, MPIQ_GIVEN_ROOT);
@@ -176,9 +176,9 @@ static bool is_to_nobody(const struct mpiq_job_state *job, uint32_t thread, uint
     return peer && peer->null;
 }
 
-void mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread, struct mpiq_given_parts *ret)
+void mpiq_given_parts(struct mpiq_analysis *analysis, uint32_t thread, struct mpiq_given_parts *ret)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_thread *row = &job->threads[thread];
     const char *call = mpiq_job_string(job, row->call);
     const struct mpiq_job_given *request;
@@ -186,13 +186,13 @@ void mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread, struct mpiq_g
     *ret = (struct mpiq_given_parts){.count = 0};
     if (!call || row->given_count == 0 || !row->as_given)
         return;
-    add_call(finder, thread, 0, call, ret);
+    add_call(analysis, thread, 0, call, ret);
     while ((request = find(job, thread, requests + 1, MPIQ_GIVEN_REQUEST))) {
         const char *made_by = mpiq_job_string(job, request->name);
         uint32_t before = ret->count;
         requests++;
         if (made_by)
-            add_call(finder, thread, requests, made_by, ret);
+            add_call(analysis, thread, requests, made_by, ret);
         ret->more += ret->count == before && !is_to_nobody(job, thread, requests);
     }
     const struct mpiq_job_given *all = find(job, thread, 0, MPIQ_GIVEN_REQUESTS);
@@ -205,11 +205,12 @@ void mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread, struct mpiq_g
         ret->count = ret->more = 0;
 }
 
-uint32_t mpiq_given_root(const struct mpiq_finder *finder, uint32_t thread)
+uint32_t mpiq_given_root(const struct mpiq_analysis *analysis, uint32_t thread)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_given *root = find(job, thread, 0, MPIQ_GIVEN_ROOT);
-    return root ? process_of(finder, thread, find(job, thread, 0, MPIQ_GIVEN_COMM), root->value) : MPIQ_NONE;
+    return root ? process_of(analysis, thread, find(job, thread, 0, MPIQ_GIVEN_COMM), root->value)
+                : MPIQ_NONE;
 }
 
 /* Whether two threads were given the same; but_peer: but for who the peer is. */

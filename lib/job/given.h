@@ -21,11 +21,11 @@ struct mpiq_given_parts {
 };
 
 /* Parts live in the arena. */
-void mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread, struct mpiq_given_parts *ret);
+void mpiq_given_parts(struct mpiq_analysis *analysis, uint32_t thread, struct mpiq_given_parts *ret);
 
 /* The process that is the root of the collective that a thread is in; MPIQ_NONE: it has none, or it is not
    known. */
-uint32_t mpiq_given_root(const struct mpiq_finder *finder, uint32_t thread);
+uint32_t mpiq_given_root(const struct mpiq_analysis *analysis, uint32_t thread);
 
 /* An argument of a collective that all members must give alike, as the caller's code tells it. */
 struct mpiq_given_value {

@@ -5,17 +5,17 @@
 
 #include "job/find.h"
 
-static struct mpiq_hang_match *match_of(struct mpiq_finder *finder, const struct mpiq_known_hang *hang,
+static struct mpiq_hang_match *match_of(struct mpiq_analysis *analysis, const struct mpiq_known_hang *hang,
                                         const char *library)
 {
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     for (size_t i = 0; i < diagnosis->known_hang_count; i++) {
         if (diagnosis->known_hangs[i].reference == hang->reference)
             return &diagnosis->known_hangs[i];
     }
     struct mpiq_hang_match *match = mpiq_diagnosis_add_known_hang(diagnosis);
     if (!match) {
-        finder->failed = true;
+        analysis->failed = true;
         return NULL;
     }
     match->library = library;
@@ -26,23 +26,23 @@ static struct mpiq_hang_match *match_of(struct mpiq_finder *finder, const struct
     return match;
 }
 
-void mpiq_find_known_hangs(struct mpiq_finder *finder)
+void mpiq_find_known_hangs(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
-    enum mpiq_verdict verdict = finder->diagnosis->verdict;
+    const struct mpiq_job_state *job = analysis->job;
+    enum mpiq_verdict verdict = analysis->diagnosis->verdict;
     if (verdict != MPIQ_VERDICT_UNKNOWN && verdict != MPIQ_VERDICT_STALLED)
         return;
-    for (uint32_t process = 0; process < job->process_count && !finder->failed; process++) {
+    for (uint32_t process = 0; process < job->process_count && !analysis->failed; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
+        const struct mpiq_rank_diagnosis *doing = &analysis->diagnosis->ranks[process];
         bool waits = doing->doing == MPIQ_DOING_BLOCKED || doing->doing == MPIQ_DOING_POLLING;
         if (!rank || !doing->call || !waits)
             continue;
         const char *library = mpiq_job_string(job, rank->library);
         const struct mpiq_known_hang *hang =
             mpiq_known_hang_find(library, mpiq_job_string(job, rank->pml), doing->call);
-        struct mpiq_hang_match *match = hang ? match_of(finder, hang, library) : NULL;
+        struct mpiq_hang_match *match = hang ? match_of(analysis, hang, library) : NULL;
         if (match)
-            mpiq_finder_add(finder, &match->ranks, process);
+            mpiq_analysis_add(analysis, &match->ranks, process);
     }
 }

@@ -7,12 +7,13 @@
 #include "job/rank_activity.h"
 #include "job/find.h"
 
-static void assume(struct mpiq_finder *finder, const struct mpiq_rank_set *ranks, enum mpiq_note_kind kind)
+static void assume(struct mpiq_analysis *analysis, const struct mpiq_rank_set *ranks,
+                   enum mpiq_note_kind kind)
 {
     if (ranks->size == 0)
         return;
-    struct mpiq_note *note = mpiq_diagnosis_add_assumption(finder->diagnosis, kind);
-    finder->failed = finder->failed || !note || !mpiq_rank_set_add_set(&note->ranks, ranks);
+    struct mpiq_note *note = mpiq_diagnosis_add_assumption(analysis->diagnosis, kind);
+    analysis->failed = analysis->failed || !note || !mpiq_rank_set_add_set(&note->ranks, ranks);
 }
 
 /* Whether a rank waits for a message from any rank with any tag, which is also what stands for a receive of
@@ -29,9 +30,9 @@ static bool waits_for_anything(const struct mpiq_job_state *job, const struct mp
     return false;
 }
 
-void mpiq_find_assumptions(struct mpiq_finder *finder)
+void mpiq_find_assumptions(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     struct mpiq_rank_set unread _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_rank_set once _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_rank_set cores _cleanup_(mpiq_rank_set_deinit) = {0};
@@ -41,9 +42,9 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
     struct mpiq_rank_set strict _cleanup_(mpiq_rank_set_deinit) = {0};
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
+        const struct mpiq_rank_diagnosis *doing = &analysis->diagnosis->ranks[process];
         if (!rank) {
-            mpiq_finder_add(finder, &unread, process);
+            mpiq_analysis_add(analysis, &unread, process);
             continue;
         }
         if (doing->doing == MPIQ_DOING_GONE)
@@ -51,32 +52,32 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
         for (uint32_t i = 0; doing->stuck && i < rank->thread_count; i++) {
             if (!mpiq_thread_taken_idle(job, rank, &job->threads[rank->first_thread + i]))
                 continue;
-            mpiq_finder_add(finder, &idle, process);
+            mpiq_analysis_add(analysis, &idle, process);
             break;
         }
         if (rank->strict && doing->stuck)
-            mpiq_finder_add(finder, &strict, process);
+            mpiq_analysis_add(analysis, &strict, process);
         if (rank->source == MPIQ_SOURCE_TRACE && doing->stuck && waits_for_anything(job, doing))
-            mpiq_finder_add(finder, &untold, process);
+            mpiq_analysis_add(analysis, &untold, process);
         if (rank->source == MPIQ_SOURCE_TRACE)
             continue;
         if (rank->core)
-            mpiq_finder_add(finder, &cores, process);
+            mpiq_analysis_add(analysis, &cores, process);
         else if (rank->looks != 3)
-            mpiq_finder_add(finder, &once, process);
+            mpiq_analysis_add(analysis, &once, process);
         const struct mpiq_job_thread *thread =
             doing->thread == MPIQ_NONE ? NULL : &job->threads[doing->thread];
-        bool counts = thread && finder->graph->thread_nodes[doing->thread] != MPIQ_NONE;
+        bool counts = thread && analysis->graph->thread_nodes[doing->thread] != MPIQ_NONE;
         if (counts && doing->doing == MPIQ_DOING_BLOCKED && !thread->record)
-            mpiq_finder_add(finder, &silent, process);
+            mpiq_analysis_add(analysis, &silent, process);
     }
-    assume(finder, &unread, MPIQ_NOTE_UNREAD);
-    assume(finder, &once, MPIQ_NOTE_ONE_LOOK);
-    assume(finder, &idle, MPIQ_NOTE_IDLE);
-    assume(finder, &strict, MPIQ_NOTE_STRICT);
-    assume(finder, &cores, MPIQ_NOTE_CORES);
-    assume(finder, &untold, MPIQ_NOTE_ANY_MESSAGE);
-    assume(finder, &silent, MPIQ_NOTE_NO_RECORD);
+    assume(analysis, &unread, MPIQ_NOTE_UNREAD);
+    assume(analysis, &once, MPIQ_NOTE_ONE_LOOK);
+    assume(analysis, &idle, MPIQ_NOTE_IDLE);
+    assume(analysis, &strict, MPIQ_NOTE_STRICT);
+    assume(analysis, &cores, MPIQ_NOTE_CORES);
+    assume(analysis, &untold, MPIQ_NOTE_ANY_MESSAGE);
+    assume(analysis, &silent, MPIQ_NOTE_NO_RECORD);
 }
 
 enum { MOST_NOTES = 32 };
@@ -88,11 +89,11 @@ struct note_key {
 
 /* Notes what could not be read of one rank: only problems that no rank had before, and only the first `most`
    of that kind. keys: of the notes from `first` on.  False without memory. */
-static bool note_rank(struct mpiq_finder *finder, uint32_t process, struct note_key keys[MOST_NOTES],
+static bool note_rank(struct mpiq_analysis *analysis, uint32_t process, struct note_key keys[MOST_NOTES],
                       size_t first, size_t most)
 {
-    const struct mpiq_job_state *job = finder->job;
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    const struct mpiq_job_state *job = analysis->job;
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     size_t fresh = 0;
     for (uint32_t i = 0; rank && i < rank->problem_count; i++) {
@@ -114,39 +115,39 @@ static bool note_rank(struct mpiq_finder *finder, uint32_t process, struct note_
             keys[at] = (struct note_key){.what = problem->what, .text = problem->text};
             note->problem = rank->first_problem + i;
         }
-        mpiq_finder_add(finder, &diagnosis->notes[first + at].ranks, process);
+        mpiq_analysis_add(analysis, &diagnosis->notes[first + at].ranks, process);
     }
     return true;
 }
 
 /* What could not be read: one note for all ranks that say the same.  Whoever has many problems leaves room
    for the first ones of others. */
-void mpiq_find_notes(struct mpiq_finder *finder)
+void mpiq_find_notes(struct mpiq_analysis *analysis)
 {
     static const size_t most_at_first = 2;
     struct note_key keys[MOST_NOTES] = {{0}};
-    const size_t first = finder->diagnosis->note_count;
+    const size_t first = analysis->diagnosis->note_count;
     bool good = true;
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t process = 0; process < finder->job->process_count && good; process++)
-            good = note_rank(finder, process, keys, first, pass == 0 ? most_at_first : MOST_NOTES);
+        for (uint32_t process = 0; process < analysis->job->process_count && good; process++)
+            good = note_rank(analysis, process, keys, first, pass == 0 ? most_at_first : MOST_NOTES);
     }
-    finder->failed |= !good;
+    analysis->failed |= !good;
 }
 
 /* What was asked for and is no rank: a file that is cut off, a program without MPI.  Each says it for itself,
    since no rank's number can. */
-void mpiq_find_strangers(struct mpiq_finder *finder)
+void mpiq_find_strangers(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     enum { MOST_STRANGERS = 32 };
     for (uint32_t i = 0, told = 0; i < job->rank_count && told < MOST_STRANGERS; i++) {
         const struct mpiq_job_rank *rank = &job->ranks[i];
         if (rank->process != MPIQ_NONE)
             continue;
-        struct mpiq_note *note = mpiq_diagnosis_add_note(finder->diagnosis, MPIQ_NOTE_STRANGER);
+        struct mpiq_note *note = mpiq_diagnosis_add_note(analysis->diagnosis, MPIQ_NOTE_STRANGER);
         if (!note) {
-            finder->failed = true;
+            analysis->failed = true;
             return;
         }
         note->rank = i;

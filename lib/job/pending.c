@@ -4,10 +4,10 @@
 #include "job/collective.h"
 #include "job/waits.h"
 
-static const struct mpiq_finding *incomplete(const struct mpiq_finder *finder, uint32_t comm, uint32_t window,
-                                             int collective, int64_t number)
+static const struct mpiq_finding *incomplete(const struct mpiq_analysis *analysis, uint32_t comm,
+                                             uint32_t window, int collective, int64_t number)
 {
-    const struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    const struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct mpiq_finding *finding = &diagnosis->findings[i];
         if (finding->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE && finding->comm == comm &&
@@ -18,40 +18,40 @@ static const struct mpiq_finding *incomplete(const struct mpiq_finder *finder, u
     return NULL;
 }
 
-static void find(struct mpiq_finder *finder, struct mpiq_pending *pending)
+static void find(struct mpiq_analysis *analysis, struct mpiq_pending *pending)
 {
     const struct mpiq_finding *finding =
-        incomplete(finder, pending->comm, pending->window, pending->collective, pending->number);
+        incomplete(analysis, pending->comm, pending->window, pending->collective, pending->number);
     if (finding) {
-        pending->ranks = mpiq_arena_ranks(finder, &finding->missing);
+        pending->ranks = mpiq_arena_ranks(analysis, &finding->missing);
         return;
     }
     if (pending->comm == MPIQ_NONE || pending->number <= 0)
         return;
     struct mpiq_rank_set set _cleanup_(mpiq_rank_set_deinit) = {0};
-    const struct mpiq_job_communicator *comm = &finder->job->communicators[pending->comm];
+    const struct mpiq_job_communicator *comm = &analysis->job->communicators[pending->comm];
     for (uint32_t i = 0; i < comm->member_count; i++) {
-        const struct mpiq_job_member *member = &finder->job->members[comm->first_member + i];
+        const struct mpiq_job_member *member = &analysis->job->members[comm->first_member + i];
         if (member->ordered >= 0 && member->ordered < pending->number)
-            mpiq_finder_add(finder, &set, finder->job->ranks[member->rank].process);
+            mpiq_analysis_add(analysis, &set, analysis->job->ranks[member->rank].process);
     }
-    pending->ranks = mpiq_arena_ranks(finder, &set);
+    pending->ranks = mpiq_arena_ranks(analysis, &set);
 }
 
-struct mpiq_ranks mpiq_pending_members(struct mpiq_finder *finder, uint32_t comm, uint32_t window,
+struct mpiq_ranks mpiq_pending_members(struct mpiq_analysis *analysis, uint32_t comm, uint32_t window,
                                        int collective, int64_t number)
 {
-    for (uint32_t i = 0; i < finder->pending_count; i++) {
-        const struct mpiq_pending *known = &finder->pending[i];
+    for (uint32_t i = 0; i < analysis->pending_count; i++) {
+        const struct mpiq_pending *known = &analysis->pending[i];
         if (known->comm == comm && known->window == window && known->collective == collective &&
             known->number == number)
             return known->ranks;
     }
-    if (finder->pending_count == MPIQ_MOST_PENDING)
+    if (analysis->pending_count == MPIQ_MOST_PENDING)
         return (struct mpiq_ranks){0};
-    struct mpiq_pending *pending = &finder->pending[finder->pending_count++];
+    struct mpiq_pending *pending = &analysis->pending[analysis->pending_count++];
     *pending =
         (struct mpiq_pending){.comm = comm, .window = window, .collective = collective, .number = number};
-    find(finder, pending);
+    find(analysis, pending);
     return pending->ranks;
 }

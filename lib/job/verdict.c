@@ -110,10 +110,10 @@ static double rank_still(const struct mpiq_job_state *job, const struct mpiq_job
 }
 
 /* What the threads do that are not held in MPI and may yet act. */
-static void add_threads(struct tally *tally, const struct mpiq_finder *finder,
+static void add_threads(struct tally *tally, const struct mpiq_analysis *analysis,
                         const struct mpiq_job_rank *rank)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
         if (thread->held == MPIQ_YES || thread->stepped || !mpiq_thread_may_act(job, rank, thread))
@@ -128,13 +128,13 @@ static void add_threads(struct tally *tally, const struct mpiq_finder *finder,
     }
 }
 
-static void add_rank(struct tally *tally, struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
+static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const struct mpiq_job_rank *rank)
 {
     uint32_t process = rank->process;
-    const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
+    const struct mpiq_rank_diagnosis *doing = &analysis->diagnosis->ranks[process];
     if (rank->unread && doing->doing != MPIQ_DOING_GONE) {
         tally->why = tally->unread.size == 0 ? rank->unread_because : tally->why;
-        mpiq_finder_add(finder, &tally->unread, process);
+        mpiq_analysis_add(analysis, &tally->unread, process);
     }
     tally->read++;
     tally->progress = tally->progress || rank->changed & MPIQ_CHANGED_PROGRESS;
@@ -152,9 +152,9 @@ static void add_rank(struct tally *tally, struct mpiq_finder *finder, const stru
     tally->asleep += doing->doing == MPIQ_DOING_ASLEEP && !doing->call;
     tally->halted += doing->doing == MPIQ_DOING_STOPPED && !rank->traced;
     if (doing->doing == MPIQ_DOING_STOPPED && rank->traced)
-        mpiq_finder_add(finder, &tally->traced, process);
+        mpiq_analysis_add(analysis, &tally->traced, process);
     if (doing->doing == MPIQ_DOING_HELD)
-        mpiq_finder_add(finder, &tally->stepped, process);
+        mpiq_analysis_add(analysis, &tally->stepped, process);
     bool outside = doing->doing == MPIQ_DOING_ASLEEP || doing->doing == MPIQ_DOING_COMPUTING ||
                    doing->doing == MPIQ_DOING_CALLING;
     tally->working += rank->children_cpu_between_ns >= CHILDREN_WORK_NS || (outside && rank->io_between > 0);
@@ -164,28 +164,28 @@ static void add_rank(struct tally *tally, struct mpiq_finder *finder, const stru
         tally->calls += rank->source == MPIQ_SOURCE_CALLS;
     }
     tally->blind += mpiq_is_blind(rank);
-    double still = rank->looks == 3 || rank->core ? rank_still(finder->job, rank, doing) : 0;
+    double still = rank->looks == 3 || rank->core ? rank_still(analysis->job, rank, doing) : 0;
     if (still < tally->still)
         tally->still = still > 0 ? still : 0;
     if (doing->doing != MPIQ_DOING_STOPPED)
-        add_threads(tally, finder, rank);
+        add_threads(tally, analysis, rank);
 }
 
-static struct tally take_stock(struct mpiq_finder *finder)
+static struct tally take_stock(struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     struct tally tally = {.still = LONG, .stopped = true};
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         if (rank)
-            add_rank(&tally, finder, rank);
+            add_rank(&tally, analysis, rank);
         else
-            mpiq_finder_add(finder, &tally.unread, process);
+            mpiq_analysis_add(analysis, &tally.unread, process);
     }
     for (uint32_t i = 0; i < job->rank_count; i++)
         tally.lost = tally.lost || mpiq_job_is_lost_host(job, &job->ranks[i]);
-    for (uint32_t i = 0; i < finder->graph->node_count; i++) {
-        const struct mpiq_node *node = &finder->graph->nodes[i];
+    for (uint32_t i = 0; i < analysis->graph->node_count; i++) {
+        const struct mpiq_node *node = &analysis->graph->nodes[i];
         if (node->kind != MPIQ_KIND_THREAD)
             continue;
         tally.held++;
@@ -195,28 +195,28 @@ static struct tally take_stock(struct mpiq_finder *finder)
     tally.stopped = tally.stopped && tally.held > 0;
     if (tally.blocked == 0 || tally.still >= LONG)
         tally.still = 0; /* nobody's waiting time says anything */
-    if (finder->options.still > tally.still)
-        tally.still = finder->options.still;
+    if (analysis->options.still > tally.still)
+        tally.still = analysis->options.still;
     return tally;
 }
 
-static void decide(struct mpiq_finder *finder, enum mpiq_verdict verdict, enum mpiq_reason reason)
+static void decide(struct mpiq_analysis *analysis, enum mpiq_verdict verdict, enum mpiq_reason reason)
 {
-    finder->diagnosis->verdict = verdict;
-    finder->diagnosis->because.reason = reason;
+    analysis->diagnosis->verdict = verdict;
+    analysis->diagnosis->because.reason = reason;
 }
 
-static void decide_about(struct mpiq_finder *finder, enum mpiq_verdict verdict, enum mpiq_reason reason,
+static void decide_about(struct mpiq_analysis *analysis, enum mpiq_verdict verdict, enum mpiq_reason reason,
                          const struct mpiq_rank_set *ranks)
 {
-    decide(finder, verdict, reason);
-    finder->failed = finder->failed || !mpiq_rank_set_add_set(&finder->diagnosis->because.ranks, ranks);
+    decide(analysis, verdict, reason);
+    analysis->failed = analysis->failed || !mpiq_rank_set_add_set(&analysis->diagnosis->because.ranks, ranks);
 }
 
 /* It cannot be told whether the held ones may go on: why. */
-static void decide_release_unknown(struct mpiq_finder *finder, bool all_read)
+static void decide_release_unknown(struct mpiq_analysis *analysis, bool all_read)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_wait_graph *graph = analysis->graph;
     struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const struct mpiq_node *node = &graph->nodes[i];
@@ -224,9 +224,9 @@ static void decide_release_unknown(struct mpiq_finder *finder, bool all_read)
         for (uint32_t j = 0; node->kind == MPIQ_KIND_THREAD && j < node->edge_count; j++)
             unknown = unknown || graph->edges[node->first_edge + j].child == MPIQ_NODE_UNKNOWN;
         if (unknown)
-            mpiq_finder_add(finder, &ranks, mpiq_thread_process(graph, node->subject));
+            mpiq_analysis_add(analysis, &ranks, mpiq_thread_process(graph, node->subject));
     }
-    decide_about(finder, MPIQ_VERDICT_UNKNOWN,
+    decide_about(analysis, MPIQ_VERDICT_UNKNOWN,
                  ranks.size > 0 ? MPIQ_REASON_RELEASE_UNREAD
                  : all_read     ? MPIQ_REASON_WAITS_UNREAD
                                 : MPIQ_REASON_RANKS_UNREAD,
@@ -234,34 +234,34 @@ static void decide_release_unknown(struct mpiq_finder *finder, bool all_read)
 }
 
 /* Of ranks that could not be read, nothing is taken for granted. */
-static void decide_unread(struct mpiq_finder *finder, const struct tally *tally)
+static void decide_unread(struct mpiq_analysis *analysis, const struct tally *tally)
 {
-    decide_about(finder, MPIQ_VERDICT_UNKNOWN,
+    decide_about(analysis, MPIQ_VERDICT_UNKNOWN,
                  tally->unread.size == 0 ? MPIQ_REASON_HOST_UNREAD : MPIQ_REASON_UNREAD, &tally->unread);
-    finder->diagnosis->because.detail = mpiq_job_string(finder->job, tally->why);
+    analysis->diagnosis->because.detail = mpiq_job_string(analysis->job, tally->why);
 }
 
 /* The first finding about a rank outside MPI that others wait for: it says what the verdict says.  MPIQ_NONE.
  */
-static uint32_t who_is_waited_for(const struct mpiq_finder *finder)
+static uint32_t who_is_waited_for(const struct mpiq_analysis *analysis)
 {
-    for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
-        const struct mpiq_finding *finding = &finder->diagnosis->findings[i];
+    for (size_t i = 0; i < analysis->diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &analysis->diagnosis->findings[i];
         if (finding->kind == MPIQ_FINDING_RANK_ELSEWHERE && finding->waiters > 0)
             return (uint32_t)i;
     }
     return MPIQ_NONE;
 }
 
-static void decide_waited_for(struct mpiq_finder *finder, enum mpiq_verdict verdict)
+static void decide_waited_for(struct mpiq_analysis *analysis, enum mpiq_verdict verdict)
 {
-    decide(finder, verdict, MPIQ_REASON_FINDING);
-    finder->diagnosis->because.said_by = who_is_waited_for(finder);
+    decide(analysis, verdict, MPIQ_REASON_FINDING);
+    analysis->diagnosis->because.said_by = who_is_waited_for(analysis);
 }
 
-static const char *library(const struct mpiq_finder *finder)
+static const char *library(const struct mpiq_analysis *analysis)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     for (uint32_t i = 0; i < job->rank_count; i++) {
         if (job->ranks[i].library)
             return mpiq_job_string(job, job->ranks[i].library);
@@ -271,21 +271,21 @@ static const char *library(const struct mpiq_finder *finder)
 
 /* No proof, and no progress between the looks.  Whom a debugger or mpiq run --step holds will go on, and for
    how long it has been held says nothing about the job. */
-static bool is_stalled(const struct mpiq_finder *finder, const struct tally *tally)
+static bool is_stalled(const struct mpiq_analysis *analysis, const struct tally *tally)
 {
-    bool all_seen = tally->read == finder->job->process_count && tally->unreadable == 0 && !tally->lost;
+    bool all_seen = tally->read == analysis->job->process_count && tally->unreadable == 0 && !tally->lost;
     if (tally->progress || tally->computing > 0 || tally->working > 0 || !all_seen ||
         tally->finished == tally->read || tally->traced.size > 0 || tally->stepped.size > 0)
         return false;
     if (tally->stopped && tally->polling == 0)
         return true;
-    return tally->still >= finder->options.stall_after;
+    return tally->still >= analysis->options.stall_after;
 }
 
-static void decide_stalled(struct mpiq_finder *finder, const struct tally *tally)
+static void decide_stalled(struct mpiq_analysis *analysis, const struct tally *tally)
 {
-    decide(finder, MPIQ_VERDICT_STALLED, tally->stopped ? MPIQ_REASON_WAIT_STOPPED : MPIQ_REASON_STILL);
-    finder->diagnosis->because.still = tally->still;
+    decide(analysis, MPIQ_VERDICT_STALLED, tally->stopped ? MPIQ_REASON_WAIT_STOPPED : MPIQ_REASON_STILL);
+    analysis->diagnosis->because.still = tally->still;
 }
 
 /* Ranks asleep or stopped. */
@@ -313,15 +313,15 @@ static bool all_rest(const struct tally *tally)
     return resting(tally) > 0 && nobody_acts(tally, 0);
 }
 
-static void decide_rest(struct mpiq_finder *finder, const struct tally *tally)
+static void decide_rest(struct mpiq_analysis *analysis, const struct tally *tally)
 {
-    finder->diagnosis->because.some_ended = tally->finished > 0;
+    analysis->diagnosis->because.some_ended = tally->finished > 0;
     if (tally->asleep == 0)
-        decide(finder, MPIQ_VERDICT_STALLED, MPIQ_REASON_STOPPED);
-    else if (who_is_waited_for(finder) != MPIQ_NONE)
-        decide_waited_for(finder, MPIQ_VERDICT_UNKNOWN);
+        decide(analysis, MPIQ_VERDICT_STALLED, MPIQ_REASON_STOPPED);
+    else if (who_is_waited_for(analysis) != MPIQ_NONE)
+        decide_waited_for(analysis, MPIQ_VERDICT_UNKNOWN);
     else
-        decide(finder, MPIQ_VERDICT_UNKNOWN,
+        decide(analysis, MPIQ_VERDICT_UNKNOWN,
                tally->halted == 0 ? MPIQ_REASON_ASLEEP : MPIQ_REASON_ASLEEP_STOPPED);
 }
 
@@ -331,12 +331,12 @@ static bool holds(const struct tally *tally, const struct mpiq_rank_set *held)
     return held->size > 0 && !tally->progress && tally->computing == 0 && tally->working == 0;
 }
 
-static void decide_held(struct mpiq_finder *finder, const struct tally *tally,
+static void decide_held(struct mpiq_analysis *analysis, const struct tally *tally,
                         const struct mpiq_rank_set *held, enum mpiq_reason some, enum mpiq_reason all)
 {
     bool is_all = held->size + tally->finished == tally->read;
-    decide_about(finder, MPIQ_VERDICT_UNKNOWN, is_all ? all : some, held);
-    finder->diagnosis->because.some_ended = tally->finished > 0;
+    decide_about(analysis, MPIQ_VERDICT_UNKNOWN, is_all ? all : some, held);
+    analysis->diagnosis->because.some_ended = tally->finished > 0;
 }
 
 /* Of each rank the stack was read and nothing else: none is the one that is missing. */
@@ -346,47 +346,47 @@ static bool only_stacks_of_all(const struct tally *tally)
            tally->stacks_in_mpi > 0;
 }
 
-void mpiq_find_verdict(struct mpiq_finder *finder)
+void mpiq_find_verdict(struct mpiq_analysis *analysis)
 {
-    struct tally tally = take_stock(finder);
-    uint64_t all = finder->job->process_count;
+    struct tally tally = take_stock(analysis);
+    uint64_t all = analysis->job->process_count;
     const enum mpiq_verdict unknown = MPIQ_VERDICT_UNKNOWN;
-    if (finder->diagnosis->stuck.size > 0) {
-        decide(finder, MPIQ_VERDICT_DEADLOCK, MPIQ_REASON_STUCK);
+    if (analysis->diagnosis->stuck.size > 0) {
+        decide(analysis, MPIQ_VERDICT_DEADLOCK, MPIQ_REASON_STUCK);
     } else if (tally.read == 0 || tally.unreadable == tally.read) {
-        decide(finder, unknown, tally.read == 0 ? MPIQ_REASON_NOTHING_READ : MPIQ_REASON_NOTHING_KNOWN);
+        decide(analysis, unknown, tally.read == 0 ? MPIQ_REASON_NOTHING_READ : MPIQ_REASON_NOTHING_KNOWN);
     } else if (tally.finished == tally.read && tally.read == all && !tally.lost) {
-        decide(finder, MPIQ_VERDICT_FINISHED, MPIQ_REASON_LEFT);
+        decide(analysis, MPIQ_VERDICT_FINISHED, MPIQ_REASON_LEFT);
     } else if (holds(&tally, &tally.stepped)) {
-        decide_held(finder, &tally, &tally.stepped, MPIQ_REASON_STEPPED, MPIQ_REASON_ALL_STEPPED);
+        decide_held(analysis, &tally, &tally.stepped, MPIQ_REASON_STEPPED, MPIQ_REASON_ALL_STEPPED);
     } else if (holds(&tally, &tally.traced)) {
-        decide_held(finder, &tally, &tally.traced, MPIQ_REASON_DEBUGGER, MPIQ_REASON_ALL_DEBUGGER);
+        decide_held(analysis, &tally, &tally.traced, MPIQ_REASON_DEBUGGER, MPIQ_REASON_ALL_DEBUGGER);
     } else if ((tally.unread.size > 0 || tally.lost) && !only_stacks_of_all(&tally)) {
-        decide_unread(finder, &tally);
-    } else if (all_rest(&tally) && (tally.asleep == 0 || !is_stalled(finder, &tally))) {
-        decide_rest(finder, &tally);
+        decide_unread(analysis, &tally);
+    } else if (all_rest(&tally) && (tally.asleep == 0 || !is_stalled(analysis, &tally))) {
+        decide_rest(analysis, &tally);
     } else if (tally.stacks_in_mpi > 0 && tally.stacks + tally.finished == tally.read) {
-        finder->diagnosis->by_stacks = true;
-        finder->diagnosis->because.detail = library(finder);
-        decide(finder, unknown, tally.calls > 0 ? MPIQ_REASON_ARGUMENTS : MPIQ_REASON_STACKS);
-    } else if (is_stalled(finder, &tally)) {
-        decide_stalled(finder, &tally);
+        analysis->diagnosis->by_stacks = true;
+        analysis->diagnosis->because.detail = library(analysis);
+        decide(analysis, unknown, tally.calls > 0 ? MPIQ_REASON_ARGUMENTS : MPIQ_REASON_STACKS);
+    } else if (is_stalled(analysis, &tally)) {
+        decide_stalled(analysis, &tally);
     } else if (tally.blind > 0 && tally.blind + tally.finished == tally.read && !tally.progress &&
                tally.computing == 0) {
-        decide(finder, unknown, MPIQ_REASON_BLIND);
+        decide(analysis, unknown, MPIQ_REASON_BLIND);
     } else if (tally.blocked > 0 && tally.held == 0 && tally.computing == 0 && tally.polling == 0) {
-        decide(finder, unknown, MPIQ_REASON_ONE_LOOK);
+        decide(analysis, unknown, MPIQ_REASON_ONE_LOOK);
     } else if (tally.held > 0 && !tally.progress && tally.computing == 0 && tally.polling == 0 &&
                tally.known == 0) {
-        decide_release_unknown(finder, tally.read == all);
-    } else if (all_wait(&tally) && who_is_waited_for(finder) == MPIQ_NONE) {
-        decide(finder, unknown, resting(&tally) > 0 ? MPIQ_REASON_NONE_MOVED : MPIQ_REASON_ALL_WAIT);
+        decide_release_unknown(analysis, tally.read == all);
+    } else if (all_wait(&tally) && who_is_waited_for(analysis) == MPIQ_NONE) {
+        decide(analysis, unknown, resting(&tally) > 0 ? MPIQ_REASON_NONE_MOVED : MPIQ_REASON_ALL_WAIT);
     } else if (tally.progress) {
-        decide(finder, MPIQ_VERDICT_RUNNING, MPIQ_REASON_PROGRESS);
-    } else if (who_is_waited_for(finder) != MPIQ_NONE) {
-        decide_waited_for(finder, MPIQ_VERDICT_RUNNING);
+        decide(analysis, MPIQ_VERDICT_RUNNING, MPIQ_REASON_PROGRESS);
+    } else if (who_is_waited_for(analysis) != MPIQ_NONE) {
+        decide_waited_for(analysis, MPIQ_VERDICT_RUNNING);
     } else {
-        decide(finder, MPIQ_VERDICT_RUNNING, MPIQ_REASON_NOT_PROVEN);
+        decide(analysis, MPIQ_VERDICT_RUNNING, MPIQ_REASON_NOT_PROVEN);
     }
     mpiq_rank_set_deinit(&tally.unread);
     mpiq_rank_set_deinit(&tally.traced);

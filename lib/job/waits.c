@@ -30,10 +30,10 @@ static struct mpiq_wait_part part_of_call(const struct mpiq_job_state *job, int 
     };
 }
 
-static struct mpiq_wait_part part_of_operation(struct mpiq_finder *finder, const struct mpiq_job_rank *rank,
-                                               uint32_t operation)
+static struct mpiq_wait_part part_of_operation(struct mpiq_analysis *analysis,
+                                               const struct mpiq_job_rank *rank, uint32_t operation)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_operation *op = &job->operations[operation];
     bool own = op->kind == MPIQ_OPERATION_PSEND && mpiq_job_more(job, op)->missing > 0; /* its MPI_Pready */
     uint32_t comm = MPIQ_NONE;
@@ -47,7 +47,7 @@ static struct mpiq_wait_part part_of_operation(struct mpiq_finder *finder, const
                                                   shape->number, (uint32_t)(call - job->calls));
         part.request = op->request;
         part.operation = operation;
-        part.ranks = mpiq_pending_members(finder, comm, MPIQ_NONE, shape->collective, shape->number);
+        part.ranks = mpiq_pending_members(analysis, comm, MPIQ_NONE, shape->collective, shape->number);
         return part;
     }
     return (struct mpiq_wait_part){
@@ -66,7 +66,7 @@ static struct mpiq_wait_part part_of_operation(struct mpiq_finder *finder, const
         .request = op->request,
         .operation = operation,
         .started = op->started,
-        .ranks = mpiq_one_rank(finder, own ? rank->process : op->peer),
+        .ranks = mpiq_one_rank(analysis, own ? rank->process : op->peer),
     };
 }
 
@@ -86,10 +86,10 @@ static void gather(struct gathering *gathering, struct mpiq_wait_part part)
 }
 
 /* The operations behind a thread's edges: those that hold it first. */
-static void gather_operations(struct mpiq_finder *finder, uint32_t thread, const struct mpiq_job_rank *rank,
-                              struct gathering *gathering)
+static void gather_operations(struct mpiq_analysis *analysis, uint32_t thread,
+                              const struct mpiq_job_rank *rank, struct gathering *gathering)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_wait_graph *graph = analysis->graph;
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < node->edge_count; i++) {
@@ -98,7 +98,7 @@ static void gather_operations(struct mpiq_finder *finder, uint32_t thread, const
             if (edge->operation == MPIQ_NONE || holds != (pass == 0))
                 continue;
             if (gathering->count < MOST_PARTS)
-                gather(gathering, part_of_operation(finder, rank, edge->operation));
+                gather(gathering, part_of_operation(analysis, rank, edge->operation));
             else
                 gathering->more++;
         }
@@ -106,55 +106,56 @@ static void gather_operations(struct mpiq_finder *finder, uint32_t thread, const
 }
 
 /* Who could end a one-sided wait: those that a thread waits for, the holders of a lock among them. */
-static struct mpiq_ranks window_ranks(struct mpiq_finder *finder, uint32_t thread)
+static struct mpiq_ranks window_ranks(struct mpiq_analysis *analysis, uint32_t thread)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_wait_graph *graph = analysis->graph;
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
     struct mpiq_rank_set set _cleanup_(mpiq_rank_set_deinit) = {0};
     for (uint32_t i = 0; i < node->edge_count; i++) {
         uint32_t index = graph->edges[node->first_edge + i].child;
         const struct mpiq_node *child = &graph->nodes[index];
         if (child->kind == MPIQ_KIND_RANK)
-            mpiq_finder_add(finder, &set, child->subject);
+            mpiq_analysis_add(analysis, &set, child->subject);
         if (child->kind != MPIQ_KIND_LOCK)
             continue;
-        if (node->edge_count == 1 && finder->lock == index)
-            return finder->lock_ranks;
+        if (node->edge_count == 1 && analysis->lock == index)
+            return analysis->lock_ranks;
         for (uint32_t j = 0; j < child->edge_count; j++)
-            mpiq_finder_add(finder, &set, graph->nodes[graph->edges[child->first_edge + j].child].subject);
+            mpiq_analysis_add(analysis, &set,
+                              graph->nodes[graph->edges[child->first_edge + j].child].subject);
         if (node->edge_count == 1) {
-            finder->lock = index;
-            finder->lock_ranks = mpiq_arena_ranks(finder, &set);
-            return finder->lock_ranks;
+            analysis->lock = index;
+            analysis->lock_ranks = mpiq_arena_ranks(analysis, &set);
+            return analysis->lock_ranks;
         }
     }
-    struct mpiq_world_rank own = mpiq_job_world_rank(finder->job, mpiq_thread_process(graph, thread));
+    struct mpiq_world_rank own = mpiq_job_world_rank(analysis->job, mpiq_thread_process(graph, thread));
     struct mpiq_rank_set others _cleanup_(mpiq_rank_set_deinit) = {0};
     for (uint32_t i = 0; i < set.count; i++) {
         const struct mpiq_rank_range *range = &set.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++) {
             if ((range->world != own.world || rank != own.rank) &&
                 !mpiq_rank_set_add(&others, range->world, rank))
-                finder->failed = true;
+                analysis->failed = true;
         }
     }
-    return mpiq_arena_ranks(finder, &others);
+    return mpiq_arena_ranks(analysis, &others);
 }
 
-static void gather_window(struct mpiq_finder *finder, uint32_t thread, const struct mpiq_job_wait *wait,
+static void gather_window(struct mpiq_analysis *analysis, uint32_t thread, const struct mpiq_job_wait *wait,
                           struct gathering *gathering)
 {
-    struct mpiq_ranks ranks = window_ranks(finder, thread);
+    struct mpiq_ranks ranks = window_ranks(analysis, thread);
     struct mpiq_wait_part part = {
         .kind = MPIQ_PART_WINDOW,
         .peer = wait->window_target,
         .bytes = -1,
-        .comm = finder->job->windows[wait->window].comm,
+        .comm = analysis->job->windows[wait->window].comm,
         .window = wait->window,
         .operation = MPIQ_NONE,
         .started = MPIQ_NONE,
         .answers = ranks.size == 0,
-        .ranks = ranks.size > 0 ? ranks : mpiq_one_rank(finder, wait->window_target),
+        .ranks = ranks.size > 0 ? ranks : mpiq_one_rank(analysis, wait->window_target),
     };
     gather(gathering, part);
 }
@@ -171,36 +172,36 @@ static uint32_t done_of(const struct mpiq_job_rank *rank, const struct mpiq_job_
 }
 
 /* The parts of what a held thread waits for; none: it is not known. */
-static void gather_wait(struct mpiq_finder *finder, uint32_t thread, struct gathering *gathering)
+static void gather_wait(struct mpiq_analysis *analysis, uint32_t thread, struct gathering *gathering)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_thread *row = &job->threads[thread];
-    const struct mpiq_job_rank *rank = &job->ranks[finder->graph->thread_ranks[thread]];
+    const struct mpiq_job_rank *rank = &job->ranks[analysis->graph->thread_ranks[thread]];
     const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, row);
     gathering->count = gathering->more = 0;
     struct mpiq_thread_collective in;
     mpiq_thread_collective(job, rank, row, &in);
     struct mpiq_ranks pending = {0};
     if (in.collective >= 0 && in.comm != MPIQ_NONE)
-        pending = mpiq_pending_members(finder, in.comm, mpiq_counted_window(job, rank->process, wait),
+        pending = mpiq_pending_members(analysis, in.comm, mpiq_counted_window(job, rank->process, wait),
                                        in.collective, in.number);
     bool together = wait && (wait->kind == MPIQ_WAIT_FENCE || wait->kind == MPIQ_WAIT_WIN_FREE);
     enum mpiq_blocking blocking = mpiq_blocking_call(mpiq_job_string(job, row->call));
     bool world = blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT;
     if (wait && wait->window != MPIQ_NONE && !(together && pending.size > 0)) {
-        gather_window(finder, thread, wait, gathering);
+        gather_window(analysis, thread, wait, gathering);
     } else if (world) {
         int collective =
             mpiq_collective_class(blocking == MPIQ_BLOCKING_FINALIZE ? "MPI_Finalize" : "MPI_Init");
         struct mpiq_wait_part part = part_of_call(job, collective, MPIQ_NONE, 0, MPIQ_NONE);
-        part.ranks = mpiq_pending_members(finder, MPIQ_NONE, MPIQ_NONE, collective, 0);
+        part.ranks = mpiq_pending_members(analysis, MPIQ_NONE, MPIQ_NONE, collective, 0);
         gather(gathering, part);
     } else if (in.collective >= 0) { /* whom its own messages go to says nothing: it is a call of all */
         struct mpiq_wait_part part = part_of_call(job, in.collective, in.comm, in.number, MPIQ_NONE);
         part.ranks = pending;
         gather(gathering, part);
     } else {
-        gather_operations(finder, thread, rank, gathering);
+        gather_operations(analysis, thread, rank, gathering);
         if (gathering->count == 0 && wait && wait->kind == MPIQ_WAIT_CONNECT)
             gather(gathering, (struct mpiq_wait_part){.kind = MPIQ_PART_LAUNCHER,
                                                       .peer = MPIQ_NONE,
@@ -232,11 +233,11 @@ static const char *file_of(const struct mpiq_job_state *job, const struct mpiq_j
 }
 
 /* What a thread waits for: `before`, which may be NULL, where that is the same. */
-static const struct mpiq_waits_for *thread_waits(struct mpiq_finder *finder, uint32_t thread,
+static const struct mpiq_waits_for *thread_waits(struct mpiq_analysis *analysis, uint32_t thread,
                                                  const struct mpiq_waits_for *before)
 {
-    const struct mpiq_job_state *job = finder->job;
-    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_job_state *job = analysis->job;
+    const struct mpiq_wait_graph *graph = analysis->graph;
     const struct mpiq_job_thread *row = &job->threads[thread];
     const struct mpiq_job_rank *rank = &job->ranks[graph->thread_ranks[thread]];
     static const struct mpiq_node no_node = {.kind = MPIQ_KIND_THREAD};
@@ -246,7 +247,7 @@ static const struct mpiq_waits_for *thread_waits(struct mpiq_finder *finder, uin
     const struct mpiq_node *node = held ? &graph->nodes[graph->thread_nodes[thread]] : &no_node;
     struct gathering gathering = {.count = 0};
     if (held)
-        gather_wait(finder, thread, &gathering);
+        gather_wait(analysis, thread, &gathering);
     else if (holder != MPIQ_NONE)
         gather(&gathering, (struct mpiq_wait_part){.kind = MPIQ_PART_LOCK,
                                                    .peer = holder,
@@ -256,10 +257,10 @@ static const struct mpiq_waits_for *thread_waits(struct mpiq_finder *finder, uin
                                                    .operation = MPIQ_NONE,
                                                    .started = MPIQ_NONE,
                                                    .file = file_of(job, row),
-                                                   .ranks = mpiq_one_rank(finder, holder)});
+                                                   .ranks = mpiq_one_rank(analysis, holder)});
     struct mpiq_given_parts given = {.count = 0};
     if (gathering.count == 0)
-        mpiq_given_parts(finder, thread, &given);
+        mpiq_given_parts(analysis, thread, &given);
     for (uint32_t i = 0; i < given.count; i++)
         gather(&gathering, given.parts[i]);
     gathering.more += given.more;
@@ -275,10 +276,10 @@ static const struct mpiq_waits_for *thread_waits(struct mpiq_finder *finder, uin
     };
     if (same_wait(before, &waits))
         return before;
-    struct mpiq_waits_for *ret = mpiq_arena_alloc(finder->arena, sizeof *ret);
-    struct mpiq_wait_part *parts = mpiq_arena_alloc(finder->arena, gathering.count * sizeof *parts);
+    struct mpiq_waits_for *ret = mpiq_arena_alloc(analysis->arena, sizeof *ret);
+    struct mpiq_wait_part *parts = mpiq_arena_alloc(analysis->arena, gathering.count * sizeof *parts);
     if (!ret || !parts) {
-        finder->failed = true;
+        analysis->failed = true;
         return NULL;
     }
     memcpy(parts, gathering.parts, gathering.count * sizeof *parts);
@@ -292,55 +293,56 @@ static const struct mpiq_waits_for *thread_waits(struct mpiq_finder *finder, uin
             for (uint32_t j = 0; j < parts[i].ranks.count; j++) {
                 const struct mpiq_rank_range *range = &parts[i].ranks.ranges[j];
                 if (!mpiq_rank_set_add_range(&all, range->world, range->first, range->last))
-                    finder->failed = true;
+                    analysis->failed = true;
             }
         }
-        ret->ranks = mpiq_arena_ranks(finder, &all);
+        ret->ranks = mpiq_arena_ranks(analysis, &all);
     }
     return ret;
 }
 
-const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint32_t thread)
+const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_analysis *analysis, uint32_t thread)
 {
-    return thread_waits(finder, thread, NULL);
+    return thread_waits(analysis, thread, NULL);
 }
 
-const struct mpiq_waits_for *mpiq_operation_waits(struct mpiq_finder *finder, uint32_t process,
+const struct mpiq_waits_for *mpiq_operation_waits(struct mpiq_analysis *analysis, uint32_t process,
                                                   uint32_t operation)
 {
-    struct mpiq_waits_for *ret = mpiq_arena_alloc(finder->arena, sizeof *ret);
-    struct mpiq_wait_part *part = mpiq_arena_alloc(finder->arena, sizeof *part);
+    struct mpiq_waits_for *ret = mpiq_arena_alloc(analysis->arena, sizeof *ret);
+    struct mpiq_wait_part *part = mpiq_arena_alloc(analysis->arena, sizeof *part);
     if (!ret || !part) {
-        finder->failed = true;
+        analysis->failed = true;
         return NULL;
     }
-    *part = part_of_operation(finder, mpiq_job_rank_of(finder->job, process), operation);
+    *part = part_of_operation(analysis, mpiq_job_rank_of(analysis->job, process), operation);
     *ret = (struct mpiq_waits_for){.all = true, .parts = part, .part_count = 1, .ranks = part->ranks};
     return ret;
 }
 
-void mpiq_finder_wait(struct mpiq_finder *finder, struct mpiq_step *step, uint32_t thread, uint32_t operation)
+void mpiq_analysis_wait(struct mpiq_analysis *analysis, struct mpiq_step *step, uint32_t thread,
+                        uint32_t operation)
 {
-    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_thread *row = &job->threads[thread];
-    step->wait = mpiq_thread_waits(finder, thread);
+    step->wait = mpiq_thread_waits(analysis, thread);
     bool lock = step->wait && step->wait->parts[0].kind == MPIQ_PART_LOCK;
     bool inside = step->wait && step->wait->parts[0].kind == MPIQ_PART_COLLECTIVE &&
                   step->wait->parts[0].operation == MPIQ_NONE;
     if (operation != MPIQ_NONE && !lock && !inside)
-        step->wait = mpiq_operation_waits(finder, mpiq_thread_process(finder->graph, thread), operation);
+        step->wait = mpiq_operation_waits(analysis, mpiq_thread_process(analysis->graph, thread), operation);
     step->call = lock ? mpiq_system_call_name(row->system_call) : mpiq_job_string(job, row->call);
 }
 
-void mpiq_find_waits(struct mpiq_finder *finder)
+void mpiq_find_waits(struct mpiq_analysis *analysis)
 {
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
     const struct mpiq_waits_for *before = NULL;
-    for (uint32_t process = 0; process < diagnosis->rank_count && !finder->failed; process++) {
+    for (uint32_t process = 0; process < diagnosis->rank_count && !analysis->failed; process++) {
         struct mpiq_rank_diagnosis *rank = &diagnosis->ranks[process];
         if (rank->thread == MPIQ_NONE)
             continue;
-        const struct mpiq_waits_for *waits = thread_waits(finder, rank->thread, before);
+        const struct mpiq_waits_for *waits = thread_waits(analysis, rank->thread, before);
         rank->waits_for = waits;
         before = waits;
     }

@@ -176,9 +176,9 @@ static void shorten(const struct mpiq_wait_graph *graph, struct way *way)
     way->count = count;
 }
 
-static bool add_steps(struct mpiq_finder *finder, const struct way *way, struct mpiq_chain *chain)
+static bool add_steps(struct mpiq_analysis *analysis, const struct way *way, struct mpiq_chain *chain)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_wait_graph *graph = analysis->graph;
     enum { MOST_STEPS = 100 };
     for (uint32_t i = 0; i < way->count && chain->step_count < MOST_STEPS; i++) {
         const struct mpiq_node *node = &graph->nodes[way->nodes[i]];
@@ -194,7 +194,7 @@ static bool add_steps(struct mpiq_finder *finder, const struct way *way, struct 
         if (!step || !add_waits_for(graph, way, i, &step->waits_for))
             return false;
         step->process = process;
-        mpiq_finder_wait(finder, step, node->subject, MPIQ_NONE);
+        mpiq_analysis_wait(analysis, step, node->subject, MPIQ_NONE);
         step->site = graph->job->threads[node->subject].site;
         step->since = graph->diagnosis->ranks[process].since;
     }
@@ -237,11 +237,11 @@ static struct mpiq_error *make_chain(const struct mpiq_wait_graph *graph,
         mpiq_explanation_deinit(&explanation);
         if (good)
             shorten(graph, &way);
-        struct mpiq_finder finder = {.job = graph->job,
-                                     .graph = graph,
-                                     .diagnosis = (struct mpiq_diagnosis *)diagnosis, /* only read */
-                                     .arena = chain->arena};
-        if (!good || !add_steps(&finder, &way, chain) || finder.failed)
+        struct mpiq_analysis analysis = {.job = graph->job,
+                                         .graph = graph,
+                                         .diagnosis = (struct mpiq_diagnosis *)diagnosis, /* only read */
+                                         .arena = chain->arena};
+        if (!good || !add_steps(&analysis, &way, chain) || analysis.failed)
             return error;
     }
     for (uint32_t i = 0; i < way.count; i++) {

@@ -19,7 +19,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 DIAGNOSE = "lib/job/diagnose.c"
-CALL = "(ended ? after_end : at ? at_end : finders)[i](&finder);"
+CALL = "(ended ? after_end : at ? at_end : finders)[i](&analysis);"
 ENTRY = "struct mpiq_error *mpiq_diagnose("
 
 FINDERS = ("collectives", "messages", "cycles", "truncations", "overlaps", "windows", "polling", "ranks", "stacks",
@@ -27,14 +27,14 @@ FINDERS = ("collectives", "messages", "cycles", "truncations", "overlaps", "wind
 
 # Names of every finding from `before` on the rank after its first suspect, or after its first rank.
 RENAME = """
-static void name_another(struct mpiq_finder *finder, size_t before)
+static void name_another(struct mpiq_analysis *analysis, size_t before)
 {
-    for (size_t i = before; i < finder->diagnosis->finding_count; i++) {
-        struct mpiq_finding *finding = &finder->diagnosis->findings[i];
+    for (size_t i = before; i < analysis->diagnosis->finding_count; i++) {
+        struct mpiq_finding *finding = &analysis->diagnosis->findings[i];
         const struct mpiq_rank_set *from = finding->suspects.count > 0 ? &finding->suspects : &finding->ranks;
         if (from->count == 0)
             continue;
-        uint32_t world = from->ranges[0].world, size = finder->job->worlds[world].size;
+        uint32_t world = from->ranges[0].world, size = analysis->job->worlds[world].size;
         uint32_t rank = (from->ranges[0].first + 1) % size;
         mpiq_rank_set_deinit(&finding->suspects);
         finding->suspects = (struct mpiq_rank_set){0};
@@ -80,7 +80,7 @@ def own_mutations(source):
         assert f"mpiq_find_{finder}," in text, f"{DIAGNOSE} has no finder of {finder}"
         yield f"another suspect: {finder}", DIAGNOSE, broken(
             RENAME, f"size_t before = diagnosis->finding_count; {CALL} "
-            f"if (!ended && !at && finders[i] == mpiq_find_{finder}) name_another(&finder, before);")
+            f"if (!ended && !at && finders[i] == mpiq_find_{finder}) name_another(&analysis, before);")
 
 
 def job_mutations(source):

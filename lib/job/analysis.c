@@ -6,41 +6,41 @@
 #include "job/find.h"
 #include "job/rank_activity.h"
 
-void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint32_t process)
+void mpiq_analysis_add(struct mpiq_analysis *analysis, struct mpiq_rank_set *set, uint32_t process)
 {
     if (process == MPIQ_NONE)
         return;
-    struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, process);
+    struct mpiq_world_rank name = mpiq_job_world_rank(analysis->job, process);
     if (!mpiq_rank_set_add(set, name.world, name.rank))
-        finder->failed = true;
+        analysis->failed = true;
 }
 
-void mpiq_finder_since(const struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
-                       uint32_t thread)
+void mpiq_analysis_since(const struct mpiq_analysis *analysis, struct mpiq_finding *finding, uint32_t process,
+                         uint32_t thread)
 {
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
     double since = rank->since;
     if (thread != MPIQ_NONE && thread != rank->thread)
-        since =
-            mpiq_waited(finder->job, mpiq_job_rank_of(finder->job, process), &finder->job->threads[thread]);
+        since = mpiq_waited(analysis->job, mpiq_job_rank_of(analysis->job, process),
+                            &analysis->job->threads[thread]);
     finding->since = since > finding->since ? since : finding->since;
 }
 
-void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
-                      uint32_t thread)
+void mpiq_analysis_site(struct mpiq_analysis *analysis, struct mpiq_finding *finding, uint32_t process,
+                        uint32_t thread)
 {
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
     struct mpiq_finding_site wanted = {.call = rank->call};
     uint32_t place = rank->site;
     if (thread != MPIQ_NONE && thread != rank->thread) {
-        const struct mpiq_job_thread *row = &finder->job->threads[thread];
-        wanted.call = row->in_mpi ? mpiq_job_string(finder->job, row->call) : NULL;
+        const struct mpiq_job_thread *row = &analysis->job->threads[thread];
+        wanted.call = row->in_mpi ? mpiq_job_string(analysis->job, row->call) : NULL;
         place = row->site != MPIQ_NONE ? row->site : row->innermost;
     }
     if (place != MPIQ_NONE) {
-        const struct mpiq_site *site = &finder->job->sites[place];
-        wanted.file = mpiq_job_string(finder->job, site->file);
-        wanted.function = mpiq_job_string(finder->job, site->function);
+        const struct mpiq_site *site = &analysis->job->sites[place];
+        wanted.file = mpiq_job_string(analysis->job, site->file);
+        wanted.function = mpiq_job_string(analysis->job, site->function);
         wanted.line = site->line;
         wanted.called_at = site->called_at;
     }
@@ -51,7 +51,7 @@ void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, 
         if (site->line == wanted.line && site->called_at == wanted.called_at &&
             mpiq_same_string(site->call, wanted.call) && mpiq_same_string(site->file, wanted.file) &&
             mpiq_same_string(site->function, wanted.function)) {
-            mpiq_finder_add(finder, &site->ranks, process);
+            mpiq_analysis_add(analysis, &site->ranks, process);
             return;
         }
     }
@@ -59,38 +59,38 @@ void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, 
         return;
     struct mpiq_finding_site *site = mpiq_finding_add_site(finding);
     if (!site) {
-        finder->failed = true;
+        analysis->failed = true;
         return;
     }
     *site = wanted;
-    mpiq_finder_add(finder, &site->ranks, process);
+    mpiq_analysis_add(analysis, &site->ranks, process);
 }
 
-bool mpiq_finder_stuck(const struct mpiq_finder *finder, uint32_t process)
+bool mpiq_analysis_stuck(const struct mpiq_analysis *analysis, uint32_t process)
 {
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
     for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
-        if (mpiq_is_stuck(finder->graph, rank->first_thread + i))
+        if (mpiq_is_stuck(analysis->graph, rank->first_thread + i))
             return true;
     }
     return false;
 }
 
-bool mpiq_has_left(const struct mpiq_finder *finder, uint32_t process)
+bool mpiq_has_left(const struct mpiq_analysis *analysis, uint32_t process)
 {
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
     return rank && (rank->phase >= MPIQ_PHASE_FINALIZING ||
-                    mpiq_blocking_call(finder->diagnosis->ranks[process].call) == MPIQ_BLOCKING_FINALIZE);
+                    mpiq_blocking_call(analysis->diagnosis->ranks[process].call) == MPIQ_BLOCKING_FINALIZE);
 }
 
-struct mpiq_ranks mpiq_arena_ranks(struct mpiq_finder *finder, const struct mpiq_rank_set *set)
+struct mpiq_ranks mpiq_arena_ranks(struct mpiq_analysis *analysis, const struct mpiq_rank_set *set)
 {
     struct mpiq_ranks ranks = {.count = set->count, .size = set->size};
     if (set->count == 0)
         return ranks;
-    struct mpiq_rank_range *copy = mpiq_arena_alloc(finder->arena, set->count * sizeof *copy);
+    struct mpiq_rank_range *copy = mpiq_arena_alloc(analysis->arena, set->count * sizeof *copy);
     if (!copy) {
-        finder->failed = true;
+        analysis->failed = true;
         return (struct mpiq_ranks){0};
     }
     memcpy(copy, set->ranges, set->count * sizeof *copy);
@@ -104,13 +104,13 @@ bool mpiq_is_blind(const struct mpiq_job_rank *rank)
     return read && rank->queues == MPIQ_NO;
 }
 
-struct mpiq_ranks mpiq_one_rank(struct mpiq_finder *finder, uint32_t process)
+struct mpiq_ranks mpiq_one_rank(struct mpiq_analysis *analysis, uint32_t process)
 {
     struct mpiq_rank_range *range =
-        process == MPIQ_NONE ? NULL : mpiq_arena_alloc(finder->arena, sizeof *range);
+        process == MPIQ_NONE ? NULL : mpiq_arena_alloc(analysis->arena, sizeof *range);
     if (!range)
         return (struct mpiq_ranks){0};
-    struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, process);
+    struct mpiq_world_rank name = mpiq_job_world_rank(analysis->job, process);
     *range = (struct mpiq_rank_range){.world = name.world, .first = name.rank, .last = name.rank};
     return (struct mpiq_ranks){.ranges = range, .count = 1, .size = 1};
 }
