@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* More ranks of one host are not waited for: they go on. */
-enum { HELD_MAX = 65536 };
+enum { PAUSED_MAX = 65536 };
 
 /* What a rank says first (recorder/check.c). */
 struct hello {
@@ -21,7 +21,7 @@ struct hello {
     uint32_t size;
 };
 
-struct held {
+struct paused {
     int descriptor;
     struct hello hello;
     bool greeted;
@@ -31,7 +31,7 @@ struct check {
     int listener;
     char directory[sizeof((struct sockaddr_un *)0)->sun_path - 8];
     struct sockaddr_un address;
-    struct held *held;
+    struct paused *paused;
     size_t count;
 };
 
@@ -74,22 +74,22 @@ struct check *check_start(void)
 
 static void drop(struct check *check, size_t index)
 {
-    close(check->held[index].descriptor);
-    check->held[index] = check->held[--check->count];
+    close(check->paused[index].descriptor);
+    check->paused[index] = check->paused[--check->count];
 }
 
 static void take_in(struct check *check)
 {
     int descriptor;
     while ((descriptor = accept4(check->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        struct held *larger =
-            check->count < HELD_MAX ? realloc(check->held, (check->count + 1) * sizeof *larger) : NULL;
+        struct paused *larger =
+            check->count < PAUSED_MAX ? realloc(check->paused, (check->count + 1) * sizeof *larger) : NULL;
         if (!larger) {
             close(descriptor);
             continue;
         }
-        check->held = larger;
-        check->held[check->count++] = (struct held){.descriptor = descriptor};
+        check->paused = larger;
+        check->paused[check->count++] = (struct paused){.descriptor = descriptor};
     }
 }
 
@@ -97,12 +97,12 @@ static void listen_to(struct check *check)
 {
     take_in(check);
     for (size_t i = check->count; i-- > 0;) {
-        struct held *held = &check->held[i];
+        struct paused *paused = &check->paused[i];
         struct hello hello;
-        ssize_t got = recv(held->descriptor, &hello, sizeof hello, 0);
-        if (got == sizeof hello && !held->greeted) {
-            held->hello = hello;
-            held->greeted = true;
+        ssize_t got = recv(paused->descriptor, &hello, sizeof hello, 0);
+        if (got == sizeof hello && !paused->greeted) {
+            paused->hello = hello;
+            paused->greeted = true;
         } else if (got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
             drop(check, i); /* it has ended, or says what no rank says */
         }
@@ -116,11 +116,11 @@ bool check_any(struct check *check)
 }
 
 /* Whether as many different ranks of that one's world are there as it has. */
-static bool is_whole(const struct check *check, const struct held *one)
+static bool is_whole(const struct check *check, const struct paused *one)
 {
     size_t there = 0;
     for (size_t i = 0; i < check->count; i++)
-        there += check->held[i].greeted && check->held[i].hello.job == one->hello.job;
+        there += check->paused[i].greeted && check->paused[i].hello.job == one->hello.job;
     return one->greeted && there >= one->hello.size;
 }
 
@@ -129,7 +129,7 @@ bool check_all(struct check *check)
     if (!check_any(check))
         return false;
     for (size_t i = 0; i < check->count; i++) {
-        if (is_whole(check, &check->held[i]))
+        if (is_whole(check, &check->paused[i]))
             return true;
     }
     return false;
@@ -146,7 +146,7 @@ void check_end(struct check *check)
     if (!check)
         return;
     check_release(check);
-    free(check->held);
+    free(check->paused);
     if (check->listener >= 0)
         close(check->listener);
     if (check->address.sun_path[0])

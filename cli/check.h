@@ -14,10 +14,10 @@ struct check;
 
 /* Begins to listen, and sets the variable that tells the recorder where.  NULL, having said why. */
 struct check *check_start(void);
-/* Takes in those who have come; whether anybody is held, and whether all of a world are. */
+/* Takes in those who have come; whether anybody is paused, and whether all of a world are. */
 bool check_any(struct check *check);
 bool check_all(struct check *check);
-/* Lets all go that are held. */
+/* Lets all go that are paused. */
 void check_release(struct check *check);
 /* NULL is fine. */
 void check_end(struct check *check);

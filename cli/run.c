@@ -51,8 +51,8 @@ struct run {
     char told[16];       /* the verdict of the report that was told last; "": none was */
     struct check *check; /* of --check; NULL */
     struct step *step;   /* of --step; NULL */
-    double next_check;   /* of CLOCK_MONOTONIC: ranks are held, and were looked at */
-    int checks;          /* looks at held ranks of which one is missing still */
+    double next_check;   /* of CLOCK_MONOTONIC: ranks are paused, and were looked at */
+    int checks;          /* looks at paused ranks of which one is missing still */
     bool checked;        /* some ranks were read at their end */
     bool reported;       /* with something to say of them */
     bool gave_up;        /* some were let go unchecked */
@@ -368,7 +368,7 @@ static void say_clean(const struct mpiq_job *job)
     free(what);
 }
 
-/* Of a look that found all living ranks held at their end: says what is wrong, and lets them go. */
+/* Of a look that found all living ranks paused at their end: says what is wrong, and lets them go. */
 static bool take_check(struct run *run, const struct mpiq_job *job)
 {
     int found = run->check && job ? mpiq_job_checked(job) : -1;

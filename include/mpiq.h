@@ -110,7 +110,7 @@ double mpiq_job_time(const struct mpiq_job *job);
 /* The exit status that goes with the verdict: 0 running or finished, 1 deadlock, 3 unknown, 4 stalled. */
 int mpiq_job_exit_status(const struct mpiq_job *job);
 /* For a job under mpiq run --check: the number of problems its check has found; negative if the job is not
-   yet at its end, where every living rank is held to be read. */
+   yet at its end, where every living rank is paused to be read. */
 int mpiq_job_checked(const struct mpiq_job *job);
 /* How many of these are objects that were never freed. */
 int mpiq_job_leaks(const struct mpiq_job *job);

@@ -424,9 +424,9 @@ struct mpiq_record_window {
 };
 
 /* Bits of mpiq_record_root.flags. */
-#define MPIQ_RECORD_STRICT 1u /* standard sends are synchronous, blocking collectives wait for all */
-#define MPIQ_RECORD_CHECK 2u  /* facts are kept for the check at the end */
-#define MPIQ_RECORD_HELD 4u   /* the process waits in MPI_Finalize to be read: the facts are complete */
+#define MPIQ_RECORD_STRICT 1u        /* standard sends are synchronous, blocking collectives wait for all */
+#define MPIQ_RECORD_CHECK 2u         /* facts are kept for the check at the end */
+#define MPIQ_RECORD_PAUSED_AT_END 4u /* the process waits in MPI_Finalize to be read: facts are complete */
 
 enum mpiq_record_fact_kind {
     MPIQ_RECORD_FACT_FREE,

@@ -331,9 +331,9 @@ typedef struct {
 
 /* What mpiq run asked the recorder to do. */
 typedef struct {
-    int strict;   /* standard sends are synchronous, blocking collectives wait for all members */
-    int held;     /* the process waits in MPI_Finalize to be read: its facts are complete */
-    int64_t lost; /* calls not counted by any fact */
+    int strict;        /* standard sends are synchronous, blocking collectives wait for all members */
+    int paused_at_end; /* the process waits in MPI_Finalize to be read: its facts are complete */
+    int64_t lost;      /* calls not counted by any fact */
 } mqs_checking;
 
 /* Identical calls, or objects created and not freed; mpiq_record.h says what the members mean. */
@@ -409,7 +409,7 @@ typedef struct mqs_extensions {
        total number, even if the caller's array has less room. */
     int (*get_window_locks)(mqs_process *, int room, mqs_window_lock *, int *count);
     int (*get_window_group)(mqs_process *, int exposure, int room, int *, int *count);
-    /* How the job is checked, and the facts of a process that is held in MPI_Finalize. */
+    /* How the job is checked, and the facts of a process that is paused in MPI_Finalize. */
     int (*get_checking)(mqs_process *, mqs_checking *);
     int (*setup_fact_iterator)(mqs_process *);
     int (*next_fact)(mqs_process *, mqs_fact *);

@@ -50,20 +50,20 @@ void check_wait(void)
     if (waited)
         return;
     waited = true;
-    int held = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (held < 0)
+    int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connection < 0)
         return;
     fact_requests();
-    __atomic_or_fetch(&mpiq_record_root.flags, MPIQ_RECORD_HELD, __ATOMIC_RELEASE);
+    __atomic_or_fetch(&mpiq_record_root.flags, MPIQ_RECORD_PAUSED_AT_END, __ATOMIC_RELEASE);
     uint32_t hello[3] = {root->jobid, (uint32_t)root->world_rank, (uint32_t)root->world_size};
-    if (connect(held, (struct sockaddr *)&address, sizeof address) == 0 &&
-        send(held, hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello) {
-        struct pollfd wait = {.fd = held, .events = POLLIN};
+    if (connect(connection, (struct sockaddr *)&address, sizeof address) == 0 &&
+        send(connection, hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello) {
+        struct pollfd wait = {.fd = connection, .events = POLLIN};
         for (int i = 0; poll(&wait, 1, i < SHORT_WAITS ? 1 : LONG_MS) <= 0; i++)
             progress();
     }
-    __atomic_and_fetch(&mpiq_record_root.flags, ~MPIQ_RECORD_HELD, __ATOMIC_RELEASE);
-    close(held);
+    __atomic_and_fetch(&mpiq_record_root.flags, ~MPIQ_RECORD_PAUSED_AT_END, __ATOMIC_RELEASE);
+    close(connection);
 }
 
 void check_begin(void)

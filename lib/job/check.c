@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The check of a job that has ended: what its ranks, held in MPI_Finalize, have left undone. */
+/* The check of a job that has ended: what its ranks, paused in MPI_Finalize, have left undone. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ bool mpiq_is_at_end(const struct mpiq_job_state *job)
         const struct mpiq_job_rank *rank = &job->ranks[i];
         if (rank->process == MPIQ_NONE || rank->gone)
             continue;
-        if (!rank->held)
+        if (!rank->paused_at_end)
             return false;
         any = true;
     }
@@ -73,7 +73,7 @@ static void check_objects(struct mpiq_analysis *analysis)
     }
     for (uint32_t i = 0; i < job->rank_count; i++) {
         const struct mpiq_job_rank *rank = &job->ranks[i];
-        for (uint32_t j = 0; rank->held && rank->process != MPIQ_NONE && j < rank->fact_count; j++) {
+        for (uint32_t j = 0; rank->paused_at_end && rank->process != MPIQ_NONE && j < rank->fact_count; j++) {
             const struct mpiq_job_fact *fact = &job->facts[rank->first_fact + j];
             if (fact->kind == MPIQ_FACT_OBJECT && fact->base < MPIQ_OBJECT_COUNT && fact->count > 0)
                 facts[count++] = fact;
@@ -107,7 +107,7 @@ static void note_lost(struct mpiq_analysis *analysis)
     struct mpiq_rank_set unread _cleanup_(mpiq_rank_set_deinit) = {0};
     for (uint32_t process = 0; process < analysis->job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
-        if ((!rank || !rank->held) && !is_trace(analysis->job)) /* of a trace, its problems say so */
+        if ((!rank || !rank->paused_at_end) && !is_trace(analysis->job)) /* of a trace, its problems say so */
             mpiq_analysis_add(analysis, &unread, process);
         else if (rank && rank->lost_facts > 0)
             mpiq_analysis_add(analysis, &lost, process);

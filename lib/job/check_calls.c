@@ -111,7 +111,7 @@ bool mpiq_call_list_init(struct mpiq_call_list *list, const struct mpiq_job_stat
     size_t count = 0;
     for (uint32_t i = 0; i < job->rank_count; i++) {
         const struct mpiq_job_rank *rank = &job->ranks[i];
-        for (uint32_t j = 0; rank->held && rank->process != MPIQ_NONE && j < rank->fact_count; j++) {
+        for (uint32_t j = 0; rank->paused_at_end && rank->process != MPIQ_NONE && j < rank->fact_count; j++) {
             const struct mpiq_job_fact *fact = &job->facts[rank->first_fact + j];
             if (fact->kind == MPIQ_FACT_COLLECTIVE && fact->comm != 0 && fact->count > 0 &&
                 !(fact->comm_flags & MPIQ_COMM_SELF))

@@ -44,7 +44,8 @@ struct mpiq_call_list {
     size_t count;
 };
 
-/* The calls of all ranks that are held at their end.  False: out of memory.  The caller frees in any case. */
+/* The calls of all ranks that are paused at their end.  False: out of memory.  The caller frees in any case.
+ */
 bool mpiq_call_list_init(struct mpiq_call_list *list, const struct mpiq_job_state *job);
 void mpiq_call_list_deinit(struct mpiq_call_list *list);
 int mpiq_call_kind_compare(const struct mpiq_call_kind *a, const struct mpiq_call_kind *b);

@@ -156,7 +156,7 @@ static void find_missing(const struct view *view, struct mpiq_clash *clash)
         const struct mpiq_job_fact *fact = &job->facts[i];
         const struct mpiq_job_rank *rank = &job->ranks[fact->rank];
         bool own = i >= rank->first_fact && i - rank->first_fact < rank->fact_count;
-        if (own && rank->held && fact->kind == MPIQ_FACT_COMMUNICATOR &&
+        if (own && rank->paused_at_end && fact->kind == MPIQ_FACT_COMMUNICATOR &&
             fact->comm == view->calls->kind.comm && fact->sum < clash->number)
             mpiq_analysis_add(view->analysis, &clash->missing, rank->process);
     }
@@ -253,7 +253,7 @@ static bool find_members(const struct mpiq_job_state *job, uint64_t comm, struct
     view->most = 0;
     for (uint32_t i = 0; i < job->rank_count; i++) {
         const struct mpiq_job_rank *rank = &job->ranks[i];
-        for (uint32_t j = 0; rank->held && rank->process != MPIQ_NONE && j < rank->fact_count; j++) {
+        for (uint32_t j = 0; rank->paused_at_end && rank->process != MPIQ_NONE && j < rank->fact_count; j++) {
             const struct mpiq_job_fact *fact = &job->facts[rank->first_fact + j];
             if (fact->kind != MPIQ_FACT_COMMUNICATOR || fact->comm != comm)
                 continue;

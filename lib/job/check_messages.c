@@ -31,7 +31,7 @@ static int compare(const void *left, const void *right)
 static bool is_complete(const struct mpiq_job_state *job, uint32_t process)
 {
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    return rank && rank->held && rank->lost_facts == 0;
+    return rank && rank->paused_at_end && rank->lost_facts == 0;
 }
 
 /* Whether what that rank counted on the communicator is certain. */

@@ -66,7 +66,7 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
         mpiq_add_other_threads, describe_ranks,        mpiq_find_verdict,     mpiq_find_assumptions,
         mpiq_find_notes,        mpiq_find_strangers,   mpiq_find_known_hangs,
     };
-    /* Of ranks that are held at their end, nobody asks what they wait for. */
+    /* Of ranks that are paused at their end, nobody asks what they wait for. */
     void (*const at_end[])(struct mpiq_analysis *) = {mpiq_find_check, mpiq_find_notes};
     void (*const after_end[])(struct mpiq_analysis *) = {
         mpiq_find_truncations, mpiq_find_waits, mpiq_find_end, mpiq_finish_evidence, mpiq_find_notes};

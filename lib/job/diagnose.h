@@ -18,7 +18,7 @@
 struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
                                  const struct mpiq_diagnose_options *options, struct mpiq_diagnosis **ret);
 
-/* Whether all living ranks are held at their end (mpiq run --check): then the findings are about what they
+/* Whether all living ranks are paused at their end (mpiq run --check): then the findings are about what they
  * did. */
 bool mpiq_is_at_end(const struct mpiq_job_state *job);
 

@@ -24,8 +24,8 @@ struct instance {
     uint32_t lowest; /* the first process in it */
     bool in_closed_set;
     bool stuck;
-    bool held;     /* one of them was seen in it twice, or there was but one look */
-    bool requests; /* they wait for a request of it */
+    bool same_wait; /* one of them was seen in it twice, or there was but one look */
+    bool requests;  /* they wait for a request of it */
 };
 
 struct entry {
@@ -97,7 +97,8 @@ static void add(struct instances *instances, const struct instance *key, uint32_
     instance->stuck = instance->stuck || mpiq_is_stuck(instances->analysis->graph, thread);
     const struct mpiq_job_state *job = instances->analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    instance->held = instance->held || job->threads[thread].held == MPIQ_YES || !rank || rank->looks != 3;
+    instance->same_wait =
+        instance->same_wait || job->threads[thread].same_wait == MPIQ_YES || !rank || rank->looks != 3;
 }
 
 static void collect_requests(struct instances *instances, uint32_t process, uint32_t thread)
@@ -551,7 +552,7 @@ void mpiq_find_collectives(struct mpiq_analysis *analysis)
     if (instances.count > 1)
         qsort(instances.list, instances.count, sizeof *instances.list, compare_instances);
     for (uint32_t i = 0; i < instances.count && !analysis->failed; i++)
-        if (instances.list[i].held)
+        if (instances.list[i].same_wait)
             find_instance(&instances, &instances.list[i], in, wanted);
     free(instances.list);
     free(instances.entries);

@@ -26,7 +26,7 @@ static bool waits_elsewhere(const struct mpiq_analysis *analysis, uint32_t proce
 {
     const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
     return rank->doing == MPIQ_DOING_BLOCKED && rank->thread != MPIQ_NONE &&
-           analysis->job->threads[rank->thread].held == MPIQ_YES;
+           analysis->job->threads[rank->thread].same_wait == MPIQ_YES;
 }
 
 bool mpiq_find_left(struct mpiq_analysis *analysis, struct mpiq_finding *finding)

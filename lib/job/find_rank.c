@@ -20,7 +20,7 @@ struct behaviour_group {
     uint32_t thread;          /* a thread beside the one that says what the rank does; MPIQ_NONE: that one */
 };
 
-/* Nodes that held threads wait for, near or far. */
+/* Nodes that threads wait for, near or far. */
 static bool mark_waited_for(const struct mpiq_wait_graph *graph, bool *marked)
 {
     uint32_t *queue _cleanup_free_ = malloc(((size_t)graph->node_count + 1) * sizeof *queue);

@@ -159,7 +159,7 @@ static uint32_t build(struct mpiq_wait_graph *graph, uint32_t index)
     return 0;
 }
 
-/* Nodes of constants, processes and held threads. */
+/* Nodes of constants, processes and threads that wait. */
 static bool begin(struct mpiq_wait_graph *graph)
 {
     const struct mpiq_job_state *job = graph->job;
@@ -178,7 +178,7 @@ static bool begin(struct mpiq_wait_graph *graph)
             graph->thread_ranks[thread] = i;
             bool sure;
             bool locked = mpiq_lock_holder(job, rank, &job->threads[thread], &sure) != MPIQ_NONE && sure;
-            if (runs && (job->threads[thread].held == MPIQ_YES || locked))
+            if (runs && (job->threads[thread].same_wait == MPIQ_YES || locked))
                 graph->thread_nodes[thread] =
                     mpiq_graph_append(graph, (struct mpiq_node){.kind = MPIQ_KIND_THREAD, .subject = thread});
             else if (runs && mpiq_thread_polls(job, rank, &job->threads[thread]) &&

@@ -93,7 +93,7 @@ struct mpiq_wait_graph {
     struct mpiq_edge *edges;
     uint32_t edge_count;
     uint32_t edge_capacity;
-    uint32_t *thread_nodes;        /* of each thread; MPIQ_NONE: it is not held */
+    uint32_t *thread_nodes;        /* of each thread; MPIQ_NONE: it does not wait */
     uint32_t *poller_nodes;        /* of each thread; MPIQ_NONE: it does not poll */
     uint32_t *thread_ranks;        /* of each thread its rank, in ranks */
     bool *partitioned;             /* of each rank: it has partitioned requests; last: any has */

@@ -112,7 +112,7 @@ static bool is_before_fence(const struct mpiq_job_state *job, const struct mpiq_
         const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
         bool finalize = mpiq_blocking_call(mpiq_job_string(job, thread->call)) == MPIQ_BLOCKING_FINALIZE;
         bool at_fence = wait ? wait->kind == MPIQ_WAIT_FINALIZE : finalize;
-        if (thread->held == MPIQ_YES && !at_fence && (finalize || rank->phase == MPIQ_PHASE_FINALIZING))
+        if (thread->same_wait == MPIQ_YES && !at_fence && (finalize || rank->phase == MPIQ_PHASE_FINALIZING))
             return true;
     }
     return false;

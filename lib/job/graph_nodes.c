@@ -57,7 +57,7 @@ bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process)
         /* Who came there during the second look may have sent something after its counts were read. */
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
         const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
-        if (wait && wait->kind == MPIQ_WAIT_FINALIZE && thread->held == MPIQ_YES)
+        if (wait && wait->kind == MPIQ_WAIT_FINALIZE && thread->same_wait == MPIQ_YES)
             return true;
     }
     return false;

@@ -37,7 +37,7 @@ bool mpiq_has_polled(const struct mpiq_job_state *job, const struct mpiq_job_ran
 {
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
-        if (thread->held == MPIQ_YES && thread->polled_ns >= MPIQ_POLLED_NS)
+        if (thread->same_wait == MPIQ_YES && thread->polled_ns >= MPIQ_POLLED_NS)
             return true;
     }
     return rank->core;

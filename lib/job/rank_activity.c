@@ -9,10 +9,10 @@
 /* A sleeper spends some microseconds on being stopped for its stack, and on going back to sleep. */
 enum { THREAD_FUNNELED = 1, THREAD_MULTIPLE = 3, COST_OF_A_LOOK_NS = 1000000 };
 
-static bool any_held(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+static bool any_same_wait(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
     for (uint32_t i = 0; i < rank->thread_count; i++) {
-        if (job->threads[rank->first_thread + i].held == MPIQ_YES)
+        if (job->threads[rank->first_thread + i].same_wait == MPIQ_YES)
             return true;
     }
     return false;
@@ -63,7 +63,7 @@ static bool waits_for_interpreter(const struct mpiq_job_state *job, const struct
                                   const struct mpiq_job_thread *thread)
 {
     uint32_t owner = thread->interpreter ? mpiq_lock_owner(job, rank, thread) : MPIQ_NONE;
-    return owner != MPIQ_NONE && job->threads[owner].held == MPIQ_YES;
+    return owner != MPIQ_NONE && job->threads[owner].same_wait == MPIQ_YES;
 }
 
 uint32_t mpiq_lock_holder(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
@@ -97,7 +97,7 @@ bool mpiq_thread_taken_idle(const struct mpiq_job_state *job, const struct mpiq_
                             const struct mpiq_job_thread *thread)
 {
     return thread->sleep == MPIQ_SLEEP_UNKNOWN && !thread->in_mpi && mpiq_thread_sleeps(thread) &&
-           waits_for_thread(mpiq_job_string(job, thread->blocks_in)) && any_held(job, rank);
+           waits_for_thread(mpiq_job_string(job, thread->blocks_in)) && any_same_wait(job, rank);
 }
 
 /* Whether the main thread is outside MPI only for short naps between two polls: it takes little of the
@@ -131,7 +131,7 @@ static bool any_in_mpi(const struct mpiq_job_state *job, const struct mpiq_job_r
         if (mpiq_thread_polls(job, rank, &job->threads[rank->first_thread + i]))
             return true;
     }
-    return any_held(job, rank);
+    return any_same_wait(job, rank);
 }
 
 /* Whether the main thread, which alone may call MPI, sleeps for a lock. */
@@ -157,9 +157,9 @@ bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job
     bool multiple = rank->thread_level < 0 || rank->thread_level >= THREAD_MULTIPLE;
     if (waits_for_interpreter(job, rank, thread))
         return false;
-    if (thread->held != MPIQ_YES && !thread->in_mpi && main_waits_for_lock(job, rank))
+    if (thread->same_wait != MPIQ_YES && !thread->in_mpi && main_waits_for_lock(job, rank))
         return false;
-    if (thread->held == MPIQ_YES || mpiq_thread_polls(job, rank, thread) || !any_in_mpi(job, rank))
+    if (thread->same_wait == MPIQ_YES || mpiq_thread_polls(job, rank, thread) || !any_in_mpi(job, rank))
         return true;
     return multiple && !mpiq_thread_waits_for_own(job, thread) && !mpiq_thread_taken_idle(job, rank, thread);
 }
@@ -190,7 +190,7 @@ static int weight(const struct mpiq_job_rank *rank, const struct mpiq_job_thread
 {
     if (thread->helper)
         return 0;
-    return 1 + 16 * (thread->stepped != 0) + 8 * (thread->held == MPIQ_YES) + 4 * thread->in_mpi +
+    return 1 + 16 * (thread->stepped != 0) + 8 * (thread->same_wait == MPIQ_YES) + 4 * thread->in_mpi +
            2 * (thread->tid == rank->pid);
 }
 
@@ -202,7 +202,7 @@ static enum mpiq_rank_doing thread_doing(const struct mpiq_job_state *job, const
         return MPIQ_DOING_HELD;
     bool waits = thread->wait_count > 0 ||
                  (!thread->record && thread->in_mpi && mpiq_blocking_call(call) != MPIQ_BLOCKING_NOT);
-    if (waits && (thread->held == MPIQ_YES || rank->looks != 3))
+    if (waits && (thread->same_wait == MPIQ_YES || rank->looks != 3))
         return MPIQ_DOING_BLOCKED;
     if (rank->end.kind != MPIQ_END_NONE &&
         thread->in_mpi) /* it was in that call, and nobody knows how often */

@@ -17,7 +17,7 @@ enum { CHILDREN_WORK_NS = 1000000 };
 /* What the verdict is made of. */
 struct tally {
     uint64_t read;
-    uint64_t held;      /* threads blocked in both looks */
+    uint64_t waiting;   /* threads blocked in both looks */
     uint64_t blocked;   /* ranks */
     uint64_t inside;    /* ranks in a call that waits for others, of which nothing else is known */
     uint64_t finished;  /* ranks gone or finalized */
@@ -29,7 +29,7 @@ struct tally {
     struct mpiq_rank_set stepped; /* ranks that mpiq run --step holds */
     uint64_t unreadable;          /* of those read */
     uint64_t working;             /* ranks whose children use the processor, or that read or write files */
-    uint64_t known;               /* held threads that may go on by what is known */
+    uint64_t known;               /* those that may go on by what is known */
     uint64_t stacks;              /* living ranks of which stacks are all there is */
     uint64_t stacks_in_mpi;
     uint64_t calls; /* of those, with what their calls were given */
@@ -39,7 +39,7 @@ struct tally {
     bool lost;      /* a host whose ranks are not known could not be read */
     struct mpiq_rank_set unread;
     mpiq_string_id why; /* the first of those could not be read */
-    bool stopped;       /* all held threads wait in the end for stopped ranks */
+    bool stopped;       /* all waiting ones wait in the end for stopped ranks */
 };
 
 /* Whether a sleep may end by itself, from the kernel's record of the system call; true if not known.  Only a
@@ -109,14 +109,14 @@ static double rank_still(const struct mpiq_job_state *job, const struct mpiq_job
     }
 }
 
-/* What the threads do that are not held in MPI and may yet act. */
+/* What the threads do that do not wait in MPI and may yet act. */
 static void add_threads(struct tally *tally, const struct mpiq_analysis *analysis,
                         const struct mpiq_job_rank *rank)
 {
     const struct mpiq_job_state *job = analysis->job;
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
-        if (thread->held == MPIQ_YES || thread->stepped || !mpiq_thread_may_act(job, rank, thread))
+        if (thread->same_wait == MPIQ_YES || thread->stepped || !mpiq_thread_may_act(job, rank, thread))
             continue;
         if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
             continue;
@@ -188,11 +188,11 @@ static struct tally take_stock(struct mpiq_analysis *analysis)
         const struct mpiq_node *node = &analysis->graph->nodes[i];
         if (node->kind != MPIQ_KIND_THREAD)
             continue;
-        tally.held++;
+        tally.waiting++;
         tally.known += node->may_known;
         tally.stopped = tally.stopped && !node->may_unstopped;
     }
-    tally.stopped = tally.stopped && tally.held > 0;
+    tally.stopped = tally.stopped && tally.waiting > 0;
     if (tally.blocked == 0 || tally.still >= LONG)
         tally.still = 0; /* nobody's waiting time says anything */
     if (analysis->options.still > tally.still)
@@ -213,7 +213,7 @@ static void decide_about(struct mpiq_analysis *analysis, enum mpiq_verdict verdi
     analysis->failed = analysis->failed || !mpiq_rank_set_add_set(&analysis->diagnosis->because.ranks, ranks);
 }
 
-/* It cannot be told whether the held ones may go on: why. */
+/* It cannot be told whether those who wait may go on: why. */
 static void decide_release_unknown(struct mpiq_analysis *analysis, bool all_read)
 {
     const struct mpiq_wait_graph *graph = analysis->graph;
@@ -270,7 +270,7 @@ static const char *library(const struct mpiq_analysis *analysis)
 }
 
 /* No proof, and no progress between the looks.  Whom a debugger or mpiq run --step holds will go on, and for
-   how long it has been held says nothing about the job. */
+   how long it has been stopped says nothing about the job. */
 static bool is_stalled(const struct mpiq_analysis *analysis, const struct tally *tally)
 {
     bool all_seen = tally->read == analysis->job->process_count && tally->unreadable == 0 && !tally->lost;
@@ -326,16 +326,16 @@ static void decide_rest(struct mpiq_analysis *analysis, const struct tally *tall
 }
 
 /* Nobody goes on, and that may be the doing of who holds these ranks. */
-static bool holds(const struct tally *tally, const struct mpiq_rank_set *held)
+static bool holds(const struct tally *tally, const struct mpiq_rank_set *ranks)
 {
-    return held->size > 0 && !tally->progress && tally->computing == 0 && tally->working == 0;
+    return ranks->size > 0 && !tally->progress && tally->computing == 0 && tally->working == 0;
 }
 
 static void decide_held(struct mpiq_analysis *analysis, const struct tally *tally,
-                        const struct mpiq_rank_set *held, enum mpiq_reason some, enum mpiq_reason all)
+                        const struct mpiq_rank_set *ranks, enum mpiq_reason some, enum mpiq_reason all)
 {
-    bool is_all = held->size + tally->finished == tally->read;
-    decide_about(analysis, MPIQ_VERDICT_UNKNOWN, is_all ? all : some, held);
+    bool is_all = ranks->size + tally->finished == tally->read;
+    decide_about(analysis, MPIQ_VERDICT_UNKNOWN, is_all ? all : some, ranks);
     analysis->diagnosis->because.some_ended = tally->finished > 0;
 }
 
@@ -374,9 +374,9 @@ void mpiq_find_verdict(struct mpiq_analysis *analysis)
     } else if (tally.blind > 0 && tally.blind + tally.finished == tally.read && !tally.progress &&
                tally.computing == 0) {
         decide(analysis, unknown, MPIQ_REASON_BLIND);
-    } else if (tally.blocked > 0 && tally.held == 0 && tally.computing == 0 && tally.polling == 0) {
+    } else if (tally.blocked > 0 && tally.waiting == 0 && tally.computing == 0 && tally.polling == 0) {
         decide(analysis, unknown, MPIQ_REASON_ONE_LOOK);
-    } else if (tally.held > 0 && !tally.progress && tally.computing == 0 && tally.polling == 0 &&
+    } else if (tally.waiting > 0 && !tally.progress && tally.computing == 0 && tally.polling == 0 &&
                tally.known == 0) {
         decide_release_unknown(analysis, tally.read == all);
     } else if (all_wait(&tally) && who_is_waited_for(analysis) == MPIQ_NONE) {

@@ -171,7 +171,7 @@ static uint32_t done_of(const struct mpiq_job_rank *rank, const struct mpiq_job_
                : 0;
 }
 
-/* The parts of what a held thread waits for; none: it is not known. */
+/* The parts of what a thread waits for; none: it is not known. */
 static void gather_wait(struct mpiq_analysis *analysis, uint32_t thread, struct gathering *gathering)
 {
     const struct mpiq_job_state *job = analysis->job;
@@ -243,10 +243,10 @@ static const struct mpiq_waits_for *thread_waits(struct mpiq_analysis *analysis,
     static const struct mpiq_node no_node = {.kind = MPIQ_KIND_THREAD};
     bool sure;
     uint32_t holder = row->in_mpi ? MPIQ_NONE : mpiq_lock_holder(job, rank, row, &sure);
-    bool held = graph->thread_nodes[thread] != MPIQ_NONE && holder == MPIQ_NONE;
-    const struct mpiq_node *node = held ? &graph->nodes[graph->thread_nodes[thread]] : &no_node;
+    bool in_wait = graph->thread_nodes[thread] != MPIQ_NONE && holder == MPIQ_NONE;
+    const struct mpiq_node *node = in_wait ? &graph->nodes[graph->thread_nodes[thread]] : &no_node;
     struct gathering gathering = {.count = 0};
-    if (held)
+    if (in_wait)
         gather_wait(analysis, thread, &gathering);
     else if (holder != MPIQ_NONE)
         gather(&gathering, (struct mpiq_wait_part){.kind = MPIQ_PART_LOCK,

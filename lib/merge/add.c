@@ -298,7 +298,7 @@ static bool describe_rank(const struct mpiq_adding *adding, struct mpiq_job_rank
     rank->traced = state->traced;
     rank->strict = state->strict;
     rank->library_queues = state->library_queues;
-    rank->held = state->held;
+    rank->paused_at_end = state->paused_at_end;
     rank->process_state = state->process_state ? state->process_state : '?';
     rank->process = MPIQ_NONE;
     struct mpiq_job_state *job = adding->job;

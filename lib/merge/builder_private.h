@@ -174,7 +174,7 @@ bool mpiq_job_add_windows(struct mpiq_job_state *job, const struct mpiq_rank_sta
 bool mpiq_job_finish_windows(struct mpiq_job_state *job, const uint32_t *comm_map,
                              const uint32_t *member_map);
 
-/* job_fact.c: what a rank that is held at its end was seen to do.  False on allocation failure. */
+/* job_fact.c: what a rank that is paused at its end was seen to do.  False on allocation failure. */
 bool mpiq_job_add_facts(struct mpiq_job_state *job, const struct mpiq_rank_state *state, uint32_t row,
                         struct mpiq_job_rank *rank);
 
@@ -192,7 +192,7 @@ bool mpiq_job_add_unexpected(struct mpiq_job_state *job);
 void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks *ret);
 /* A hash of a thread's frames. */
 uint64_t mpiq_stack_mark(const struct mpiq_thread *thread);
-/* The mark of the wait a thread is held in, 0 if it is in none: by its record, else by its stack. */
+/* The mark of the wait a thread is in, 0 if it is in none: by its record, else by its stack. */
 uint64_t mpiq_wait_mark(const struct mpiq_thread *thread);
 /* Whether a wait seen on the stack alone can be told from the next one like it. */
 bool mpiq_can_tell_waits(const struct mpiq_rank_state *state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job_fact - the facts of ranks that are held in MPI_Finalize. */
+/* job_fact - the facts of ranks that are paused in MPI_Finalize. */
 #include "merge/builder_private.h"
 
 static bool add_fact(struct mpiq_job_state *job, const struct mpiq_fact *fact, uint32_t row)

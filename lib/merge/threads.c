@@ -61,8 +61,8 @@ static const struct mpiq_job_thread *old_thread(const struct mpiq_adding *adding
 }
 
 /* Whether both looks saw a thread in one wait; `changed` is what changed in its rank. */
-static int8_t held(const struct mpiq_adding *adding, const struct mpiq_thread *thread, uint64_t mark,
-                   uint8_t changed)
+static int8_t same_wait(const struct mpiq_adding *adding, const struct mpiq_thread *thread, uint64_t mark,
+                        uint8_t changed)
 {
     if ((adding->old ? !adding->comparable : !adding->state->core))
         return MPIQ_UNKNOWN;
@@ -373,7 +373,7 @@ bool mpiq_add_threads(struct mpiq_adding *adding, struct mpiq_job_rank *rank)
             .cpu_ns = thread->cpu_ns,
             .cpu_between_ns = old && thread->cpu_ns > old->cpu_ns ? thread->cpu_ns - old->cpu_ns : 0,
             .turned = old && builder->thread_marks[index].stack != marks.stack,
-            .held = held(adding, thread, marks.wait, rank->changed),
+            .same_wait = same_wait(adding, thread, marks.wait, rank->changed),
             .system_call = (uint8_t)mpiq_system_call_of(adding->state->architecture, thread->system_call),
         };
         row.polled_ns = polled(thread, row.cpu_between_ns);
@@ -403,7 +403,7 @@ void mpiq_same_threads(struct mpiq_adding *adding, const struct mpiq_job_rank *r
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_thread *thread = &state->threads[i];
         struct mpiq_job_thread *row = &adding->job->threads[rank->first_thread + i];
-        row->held = held(adding, thread, mpiq_wait_mark(thread), 0);
+        row->same_wait = same_wait(adding, thread, mpiq_wait_mark(thread), 0);
         row->sleep = sleep_between(adding, thread, row, rank->first_thread + i, false);
         row->system_call = (uint8_t)mpiq_system_call_of(state->architecture, thread->system_call);
         row->lock_holder = thread->lock_holder;

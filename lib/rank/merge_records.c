@@ -154,9 +154,9 @@ static bool same_group(const struct mpiq_group *a, const struct mpiq_group *b)
 
 static void swap_groups(struct mpiq_group *a, struct mpiq_group *b)
 {
-    struct mpiq_group held = *a;
+    struct mpiq_group old = *a;
     *a = *b;
-    *b = held;
+    *b = old;
 }
 
 /* The recorder cannot name processes of other worlds, and its communicator has another id on their side:

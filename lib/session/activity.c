@@ -238,8 +238,8 @@ struct mpiq_activity_sample mpiq_activity_sample(struct mpiq_activity *activity)
         sample.mover = what ? process->pid : sample.mover;
         sample.what = what ? what : sample.what;
         sample.ranks += process->is_rank;
-        sample.held |= process->is_rank &&
-                       (process->state == 't' || mpiq_proc_status_number(process->pid, "TracerPid") > 0);
+        sample.debugged |= process->is_rank &&
+                           (process->state == 't' || mpiq_proc_status_number(process->pid, "TracerPid") > 0);
     }
     size_t had = 0;
     for (size_t i = 0; i < activity->count; i++)

@@ -47,7 +47,7 @@ struct mpiq_activity {
 struct mpiq_activity_sample {
     bool moved; /* since the last one: a process of the job began or ended, did I/O or got new memory, or one
                    that is no rank used the processor */
-    bool held;  /* a debugger holds a rank */
+    bool debugged; /* a debugger holds a rank */
     size_t ranks;
     pid_t mover;      /* one of those that moved; 0: none is there any more */
     const char *what; /* it did; static */

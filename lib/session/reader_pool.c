@@ -214,7 +214,7 @@ void mpiq_reader_pool_destroy(struct mpiq_reader_pool *pool)
     free(pool->late);
     free(pool->torn);
     free(pool->reader_of);
-    free(pool->held);
+    free(pool->waited_ns);
     free(pool);
 }
 
@@ -226,13 +226,13 @@ static struct mpiq_error *make_room(struct mpiq_reader_pool *pool, size_t count)
     uint8_t *late = calloc(count + 1, sizeof *late);
     uint8_t *torn = calloc(count + 1, sizeof *torn);
     size_t *reader_of = calloc(count + 1, sizeof *reader_of);
-    int64_t *held = calloc(count + 1, sizeof *held);
-    if (!failed || !late || !torn || !reader_of || !held) {
+    int64_t *waited_ns = calloc(count + 1, sizeof *waited_ns);
+    if (!failed || !late || !torn || !reader_of || !waited_ns) {
         free(failed);
         free(late);
         free(torn);
         free(reader_of);
-        free(held);
+        free(waited_ns);
         return mpiq_error_no_memory();
     }
     for (size_t i = 0; i < count; i++)
@@ -241,12 +241,12 @@ static struct mpiq_error *make_room(struct mpiq_reader_pool *pool, size_t count)
     free(pool->late);
     free(pool->torn);
     free(pool->reader_of);
-    free(pool->held);
+    free(pool->waited_ns);
     pool->failed = failed;
     pool->late = late;
     pool->torn = torn;
     pool->reader_of = reader_of;
-    pool->held = held;
+    pool->waited_ns = waited_ns;
     pool->source_count = count;
     return NULL;
 }
@@ -283,7 +283,7 @@ struct mpiq_error *mpiq_reader_pool_look(struct mpiq_reader_pool *pool, struct m
     memset(pool->late, 0, count * sizeof *pool->late);
     memset(pool->torn, 0, count * sizeof *pool->torn);
     if (look == 1) {
-        memset(pool->held, 0, count * sizeof *pool->held);
+        memset(pool->waited_ns, 0, count * sizeof *pool->waited_ns);
         memset(pool->failed, 0, count * sizeof *pool->failed);
         pool->answers = 0;
     }

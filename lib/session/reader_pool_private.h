@@ -46,11 +46,11 @@ struct mpiq_reader_pool {
     uint64_t request;
     /* By source, from look to look. */
     size_t source_count;
-    bool *failed;      /* it cost a reader its life: not asked again */
-    uint8_t *late;     /* how often reading it has timed out in this look */
-    uint8_t *torn;     /* how often it moved in this look while it was read */
-    size_t *reader_of; /* MPIQ_NO_READER: not known yet */
-    int64_t *held;     /* nanoseconds for which all others have waited for it */
+    bool *failed;       /* it cost a reader its life: not asked again */
+    uint8_t *late;      /* how often reading it has timed out in this look */
+    uint8_t *torn;      /* how often it moved in this look while it was read */
+    size_t *reader_of;  /* MPIQ_NO_READER: not known yet */
+    int64_t *waited_ns; /* nanoseconds for which all others have waited for it */
     struct {
         size_t index;
         int64_t ns;

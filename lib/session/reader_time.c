@@ -27,7 +27,7 @@ static int64_t waited_since(const struct mpiq_reader_pool *pool, const struct mp
 
 void mpiq_pool_charge(struct mpiq_reader_pool *pool, const struct mpiq_reader_task *task, int64_t now)
 {
-    pool->held[task->index] += now - waited_since(pool, task);
+    pool->waited_ns[task->index] += now - waited_since(pool, task);
 }
 
 void mpiq_pool_note_answer(struct mpiq_reader_pool *pool, const struct mpiq_reader_task *task, int64_t now)
@@ -55,7 +55,7 @@ int64_t mpiq_pool_deadline(const struct mpiq_reader_pool *pool, const struct mpi
     int64_t end = task->start + RANK_NS;
     size_t enough = pool->sources->count - pool->unasked > MPIQ_POOL_ANSWERS ? MPIQ_POOL_ANSWERS : 1;
     if (pool->answers >= enough || pool->done - pool->unasked >= enough) {
-        int64_t left = QUIET_NS - pool->held[task->index];
+        int64_t left = QUIET_NS - pool->waited_ns[task->index];
         int64_t usual =
             pool->answers == MPIQ_POOL_ANSWERS ? TIMES * pool->slowest[MPIQ_POOL_ANSWERS - 1].ns : 0;
         int64_t quiet = pool->late[task->index] ? AGAIN_NS : left > LEAST_NS ? left : LEAST_NS;

@@ -95,7 +95,7 @@ double mpiq_watch_sample(struct mpiq_watch *watch, double longest)
         watch->looked = false;
     }
     watch->sampled = time;
-    if (sample.moved || sample.held || sample.ranks == 0)
+    if (sample.moved || sample.debugged || sample.ranks == 0)
         watch->moved = time;
     if (sample.mover)
         note_mover(watch, sample.mover, sample.what);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fact - what a rank that is held at its end tells the check (mpiq run --check). */
+/* fact - what a rank that is paused at its end tells the check (mpiq run --check). */
 #ifndef MPIQ_FACT_H
 #define MPIQ_FACT_H
 
@@ -7,7 +7,7 @@
 
 #include "state/place.h"
 
-/* Calls that are alike, or something made and not freed, of a rank that is held at its end: mpiq_record.h
+/* Calls that are alike, or something made and not freed, of a rank that is paused at its end: mpiq_record.h
    says what the members mean.  Kind 0 is a communicator that the others name. */
 #define MPIQ_FACT_KINDS(X)          \
     X(COMMUNICATOR, "communicator") \

@@ -287,11 +287,11 @@ struct mpiq_job_thread {
     mpiq_string_id stepped; /* the call before which mpiq run --step holds it, in any look; 0: it does not */
     bool record;            /* the library keeps a record of it: no wait means that it does not wait */
     bool in_mpi;            /* by its stack or its record */
-    bool calls_back; /* the user's code runs inside of its MPI call: an operation, an attribute's deletion */
-    bool turned;     /* its stack was another one in the first look */
-    bool helper;     /* a thread of the MPI library's own: nothing but that library is on its stack, and
-                        no MPI call */
-    int8_t held;     /* enum mpiq_tristate: both looks saw it in one and the same wait.  By the
+    bool calls_back;  /* the user's code runs inside of its MPI call: an operation, an attribute's deletion */
+    bool turned;      /* its stack was another one in the first look */
+    bool helper;      /* a thread of the MPI library's own: nothing but that library is on its stack, and
+                         no MPI call */
+    int8_t same_wait; /* enum mpiq_tristate: both looks saw it in one and the same wait.  By the
                         episode; without a record by its stack, its requests' numbers and the
                         channels (MPIQ_YES only if all of them agree) */
 };
@@ -393,7 +393,7 @@ struct mpiq_job_rank {
     bool traced;
     bool strict;         /* blocking collectives wait for all members */
     bool library_queues; /* as in the rank state */
-    bool held;           /* it waits at its end to be read: its facts are complete */
+    bool paused_at_end;  /* it waits to be read: its facts are complete */
 };
 
 /* As mpiq_fact. */

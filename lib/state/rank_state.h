@@ -587,7 +587,7 @@ struct mpiq_rank_state {
     bool strict;              /* blocking collectives wait for all members */
     bool library_queues;      /* of the recorder's: queues and channels are the MPI library's own, read beside
                                  it; else they are the recorder's requests and counts */
-    bool held;                /* it waits at its end to be read: the facts are complete */
+    bool paused_at_end;       /* it waits in MPI_Finalize to be read: the facts are complete */
     uint64_t history_dropped; /* older calls that are not here for lack of room */
     struct mpiq_problem *problems;
     size_t problem_count;

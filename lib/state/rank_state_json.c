@@ -588,7 +588,7 @@ static const struct mpiq_field rank_state_fields[] = {
     FIELD(mpiq_rank_state, lost_facts, SIGNED),
     FIELD(mpiq_rank_state, strict, BOOL),
     FIELD(mpiq_rank_state, library_queues, BOOL),
-    FIELD(mpiq_rank_state, held, BOOL),
+    NAMED(mpiq_rank_state, "held", paused_at_end, BOOL),
     FIELD(mpiq_rank_state, history_dropped, UNSIGNED),
     LIST(mpiq_rank_state, "process_calls", process_calls, process_call_count, call_schema),
     LIST(mpiq_rank_state, "problems", problems, problem_count, problem_schema)};

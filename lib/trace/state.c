@@ -241,7 +241,7 @@ static bool fill(struct mpiq_trace_telling *telling, struct mpiq_rank_state *sta
     state->recording = MPIQ_YES;
     state->queues = MPIQ_YES;
     state->thread_level = rank->threads ? -1 : 1;
-    state->held = telling->ended;
+    state->paused_at_end = telling->ended;
     state->gone = !telling->ended && replay->at_end && is_through(replay, number);
     state->process_state = state->gone ? 'X' : 'R';
     if (telling->unsent[number] > 0)

@@ -22,7 +22,7 @@ int fact_get_checking(mqs_process *process, mqs_checking *ret)
     }
     memset(ret, 0, sizeof *ret);
     ret->strict = (info->copy.root.flags & MPIQ_RECORD_STRICT) != 0;
-    ret->held = (info->copy.root.flags & MPIQ_RECORD_HELD) != 0;
+    ret->paused_at_end = (info->copy.root.flags & MPIQ_RECORD_PAUSED_AT_END) != 0;
     ret->lost = info->copy.root.lost_facts > INT_MAX ? INT_MAX : (int64_t)info->copy.root.lost_facts;
     ret->lost += info->copy.root.lost_comms > 0 || info->copy.root.lost_requests > 0;
     return mqs_ok;

@@ -258,7 +258,7 @@ MUTATIONS = [
     ("two looks: going round counts after the first alone, and in both halves", "lib/merge/threads.c",
      "return thread->polled_ns < 0 ? cpu_between_ns : (uint64_t)thread->polled_ns;", "return cpu_between_ns;"),
     ("who is in the last fence was there in both looks", "lib/job/graph_nodes.c",
-     "if (wait && wait->kind == MPIQ_WAIT_FINALIZE && thread->held == MPIQ_YES)",
+     "if (wait && wait->kind == MPIQ_WAIT_FINALIZE && thread->same_wait == MPIQ_YES)",
      "if (wait && wait->kind == MPIQ_WAIT_FINALIZE)"),
     ("a collective goes from wait to wait", "lib/job/verdict.c",
      "    if (!wait)\n        return doing->since;", "    if (true)\n        return doing->since;"),

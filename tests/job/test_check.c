@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The check of a job that has ended: whole answers from the facts of ranks that are held at their end. */
+/* The check of a job that has ended: whole answers from the facts of ranks that are paused at their end. */
 #include "job_builder.h"
 #include "mpiq_record.h"
 #include "suite.h"
@@ -22,13 +22,13 @@ static struct mpiq_fact *add(struct job_builder *job, int look, int rank, enum m
     return fact;
 }
 
-/* Ranks that are held at their end and made so many collectives. */
+/* Ranks that are paused at their end and made so many collectives. */
 static void hold(struct job_builder *job, int ranks, uint64_t collectives)
 {
     job_init(job, ranks);
     for (int look = 0; look < 2; look++) {
         for (int rank = 0; rank < ranks; rank++) {
-            job->states[look][rank]->held = true;
+            job->states[look][rank]->paused_at_end = true;
             struct mpiq_fact *comm = add(job, look, rank, MPIQ_FACT_COMMUNICATOR, NULL);
             comm->count = 0;
             comm->sum = collectives;
@@ -272,7 +272,7 @@ static void test_one_is_not_held(void)
     hold(&job, 2, 0);
     message(&job, 0, true, 1, 3, INT, 5);
     for (int look = 0; look < 2; look++)
-        job.states[look][1]->held = false;
+        job.states[look][1]->paused_at_end = false;
     job_expect(&job, "running: no rank is proven to be stuck\n");
 }
 

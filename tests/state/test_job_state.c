@@ -274,7 +274,7 @@ static void test_two_looks(void)
         uint64_t episode;
         uint32_t sent, expected;
         uint64_t request;
-        int held, changed;
+        int same_wait, changed;
     } cases[] = {
         {5, 1, 1, 0x10, MPIQ_YES, 0},
         {6, 1, 1, 0x10, MPIQ_NO, MPIQ_CHANGED_WAITS},
@@ -292,7 +292,7 @@ static void test_two_looks(void)
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread];
         CU_ASSERT_EQUAL(rank->looks, 3);
         CU_ASSERT_EQUAL(rank->changed, cases[i].changed);
-        CU_ASSERT_EQUAL(thread->held, cases[i].held);
+        CU_ASSERT_EQUAL(thread->same_wait, cases[i].same_wait);
         const struct mpiq_job_operation *op = &job->operations[rank->first_operation];
         CU_ASSERT_EQUAL(op->request, cases[i].request);
         CU_ASSERT(op->blocked);

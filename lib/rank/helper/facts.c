@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facts - the facts recorded in a process that is held in MPI_Finalize. */
+/* facts - the facts recorded in a process that is paused in MPI_Finalize. */
 #include <string.h>
 
 #include "reading.h"
@@ -54,7 +54,7 @@ void mpiq_read_facts(struct mpiq_reading *reading)
     if (!extensions->get_checking || extensions->get_checking(&reading->process, &checking) != mqs_ok)
         return;
     reading->state->strict = checking.strict != 0;
-    if (!checking.held || !extensions->setup_fact_iterator || !extensions->next_fact)
+    if (!checking.paused_at_end || !extensions->setup_fact_iterator || !extensions->next_fact)
         return;
     int code = extensions->setup_fact_iterator(&reading->process);
     for (int i = 0; code == mqs_ok; i++) {
@@ -69,5 +69,5 @@ void mpiq_read_facts(struct mpiq_reading *reading)
         return;
     }
     reading->state->lost_facts = checking.lost > 0 ? checking.lost : 0;
-    reading->state->held = true;
+    reading->state->paused_at_end = true;
 }

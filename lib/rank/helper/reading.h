@@ -135,7 +135,7 @@ bool mpiq_dll_knows_kind(int kind);
 /* Before the waits, which name them. */
 void mpiq_read_windows(struct mpiq_reading *reading);
 void mpiq_read_waits(struct mpiq_reading *reading);
-/* How the job is checked; of a process that is held at its end, what it was seen to do. */
+/* How the job is checked; of a process that is paused at its end, what it was seen to do. */
 void mpiq_read_facts(struct mpiq_reading *reading);
 /* The threads' last calls, where the DLL keeps them, and when the last one ended.  After the communicators.
  */
