@@ -64,7 +64,7 @@ struct mpiq_rank_state *made_hang_state(int ranks)
     for (int i = 0; i < 3 * NEIGHBOURS + 1; i++)
         mpiq_rank_state_add_operation(state);
     struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
-    thread->record = true;
+    thread->has_wait_record = true;
     thread->state = 'R';
     mpiq_thread_add_frame(thread);
     mpiq_thread_add_frame(thread);

@@ -42,7 +42,7 @@ static uint32_t process_end(const struct mpiq_analysis *analysis, uint32_t proce
     const uint32_t *root_of = analysis->explanation->root_of;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
     uint32_t end = before;
-    if (analysis->diagnosis->ranks[process].doing == MPIQ_DOING_GONE)
+    if (analysis->diagnosis->ranks[process].activity == MPIQ_ACTIVITY_GONE)
         end = root_of[mpiq_rank_node(process)];
     for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
         uint32_t thread = rank->first_thread + i;

@@ -47,7 +47,7 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
     struct mpiq_diagnosis *diagnosis = mpiq_diagnosis_create(job->process_count, job->operation_count);
     if (!diagnosis)
         return no_memory();
-    mpiq_doing(job, diagnosis);
+    mpiq_rank_activities(job, diagnosis);
     struct mpiq_explanation explanation = {0};
     struct mpiq_analysis analysis = {.job = job, .diagnosis = diagnosis, .arena = diagnosis->arena};
     if (options)

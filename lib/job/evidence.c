@@ -170,7 +170,7 @@ static bool is_class(const struct mpiq_analysis *analysis, const struct mpiq_evi
 {
     bool same_call = evidence->call == wanted->call ||
                      (evidence->call && wanted->call && strcmp(evidence->call, wanted->call) == 0);
-    return same_call && evidence->site == wanted->site && evidence->doing == wanted->doing &&
+    return same_call && evidence->site == wanted->site && evidence->activity == wanted->activity &&
            evidence->number == wanted->number && evidence->collective == wanted->collective &&
            evidence->aside == wanted->aside && is_on_alike(analysis, evidence, wanted) &&
            lock_of(analysis, evidence) == lock_of(analysis, wanted) &&
@@ -211,7 +211,7 @@ void mpiq_add_evidence(struct mpiq_analysis *analysis, struct mpiq_finding *find
     if (speaks)
         thread = rank->thread;
     struct mpiq_evidence wanted = {
-        .doing = rank->doing,
+        .activity = rank->activity,
         .call = rank->call ? rank->call : rank->library_call,
         .site = rank->site,
         .since = rank->since,
@@ -230,7 +230,7 @@ void mpiq_add_evidence(struct mpiq_analysis *analysis, struct mpiq_finding *find
         wanted.call = mpiq_job_string(job, row->in_mpi ? row->call : row->blocks_in);
         if (row->interpreter && row->owner) { /* how the interpreter waits is its own affair */
             wanted.call = NULL;
-            wanted.doing = MPIQ_DOING_ASLEEP;
+            wanted.activity = MPIQ_ACTIVITY_ASLEEP;
         }
         wanted.number = row->in_mpi ? wanted.number : 0;
         wanted.site = row->site != MPIQ_NONE ? row->site : row->innermost;
@@ -424,7 +424,8 @@ static bool peer_finalizes(const struct mpiq_analysis *analysis, const struct mp
     bool message =
         finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED;
     return message && op && op->peer != MPIQ_NONE && finding->relation.same_peer &&
-           mpiq_has_left(analysis, op->peer) && analysis->diagnosis->ranks[op->peer].doing != MPIQ_DOING_GONE;
+           mpiq_has_left(analysis, op->peer) &&
+           analysis->diagnosis->ranks[op->peer].activity != MPIQ_ACTIVITY_GONE;
 }
 
 /* The host of all ranks of a set; 0: they are on several, or it is not known. */

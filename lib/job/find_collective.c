@@ -160,7 +160,7 @@ static void collect_thread(struct instances *instances, uint32_t process, uint32
 static bool waits(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread)
 {
     return thread->wait_count > 0 ||
-           (!thread->record && thread->in_mpi &&
+           (!thread->has_wait_record && thread->in_mpi &&
             mpiq_blocking_call(mpiq_job_string(job, thread->call)) != MPIQ_BLOCKING_NOT);
 }
 
@@ -169,10 +169,11 @@ static void collect(struct instances *instances)
     const struct mpiq_analysis *analysis = instances->analysis;
     const struct mpiq_job_state *job = analysis->job;
     for (uint32_t process = 0; process < job->process_count && !analysis->failed; process++) {
-        const struct mpiq_rank_diagnosis *doing = &analysis->diagnosis->ranks[process];
+        const struct mpiq_rank_diagnosis *diagnosed = &analysis->diagnosis->ranks[process];
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         /* Who came late into the call is in it, too, as long as somebody was seen in it twice. */
-        bool lives = doing->doing == MPIQ_DOING_BLOCKED || doing->doing == MPIQ_DOING_POLLING;
+        bool lives =
+            diagnosed->activity == MPIQ_ACTIVITY_BLOCKED || diagnosed->activity == MPIQ_ACTIVITY_POLLING;
         for (uint32_t i = 0; rank && lives && i < rank->thread_count; i++) {
             uint32_t thread = rank->first_thread + i;
             if (waits(job, &job->threads[thread]))
@@ -206,11 +207,11 @@ static bool is_missing(const struct mpiq_analysis *analysis, const struct roll_c
     const struct mpiq_job_rank *rank = process == MPIQ_NONE ? NULL : mpiq_job_rank_of(job, process);
     if (!rank || roll->in[process])
         return false;
-    const struct mpiq_rank_diagnosis *doing = &analysis->diagnosis->ranks[process];
+    const struct mpiq_rank_diagnosis *diagnosed = &analysis->diagnosis->ranks[process];
     const struct mpiq_job_member *member =
         mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), roll->instance->comm);
     if (!member) /* it has freed the communicator, unless none of its could be read */
-        return doing->doing == MPIQ_DOING_GONE || rank->member_count > 0;
+        return diagnosed->activity == MPIQ_ACTIVITY_GONE || rank->member_count > 0;
     if (roll->starts > 0) {
         const struct mpiq_job_persistent *request = mpiq_persistent_of(job, member, roll->instance->number);
         return request && request->starts < roll->starts && (!roll->wanted || roll->wanted[process]);
@@ -232,7 +233,8 @@ static bool is_missing(const struct mpiq_analysis *analysis, const struct roll_c
     /* Where nobody leaves before all have come, it is not only those whose messages are waited for. */
     bool holds_all = roll->instance->stuck && mpiq_collective_needs_all(roll->instance->collective, -1);
     const char *call = mpiq_collective_name(roll->instance->collective);
-    bool maybe_in = doing->comm == MPIQ_NONE && doing->call && call && strcmp(doing->call, call) == 0;
+    bool maybe_in =
+        diagnosed->comm == MPIQ_NONE && diagnosed->call && call && strcmp(diagnosed->call, call) == 0;
     /* The leaders of an intercommunicator's two groups wait for each other, and have not come to their
      * members. */
     if (maybe_in && strcmp(call, "MPI_Intercomm_create") == 0)

@@ -25,7 +25,7 @@ static bool has_left(const struct mpiq_analysis *analysis, uint32_t process,
 static bool waits_elsewhere(const struct mpiq_analysis *analysis, uint32_t process)
 {
     const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
-    return rank->doing == MPIQ_DOING_BLOCKED && rank->thread != MPIQ_NONE &&
+    return rank->activity == MPIQ_ACTIVITY_BLOCKED && rank->thread != MPIQ_NONE &&
            analysis->job->threads[rank->thread].same_wait == MPIQ_YES;
 }
 

@@ -20,11 +20,11 @@ static bool find_pair(const struct mpiq_analysis *analysis, uint32_t process, st
         if (a->same_wait != MPIQ_YES)
             continue;
         mpiq_thread_collective(job, rank, a, &ret->in[0]);
-        if (ret->in[0].collective < 0 || ret->in[0].comm == MPIQ_NONE || !a->record)
+        if (ret->in[0].collective < 0 || ret->in[0].comm == MPIQ_NONE || !a->has_wait_record)
             continue;
         for (uint32_t j = i + 1; j < rank->thread_count && j < MOST_THREADS; j++) {
             const struct mpiq_job_thread *b = &job->threads[rank->first_thread + j];
-            if (b->same_wait != MPIQ_YES || !b->record)
+            if (b->same_wait != MPIQ_YES || !b->has_wait_record)
                 continue;
             mpiq_thread_collective(job, rank, b, &ret->in[1]);
             if (ret->in[1].collective < 0 || ret->in[1].comm != ret->in[0].comm)

@@ -11,7 +11,7 @@
 
 /* Ranks that do the same at the same place. */
 struct behaviour_group {
-    enum mpiq_rank_doing doing;
+    enum mpiq_rank_activity activity;
     bool traced; /* held by a debugger, if it is stopped */
     uint32_t site;
     struct mpiq_rank_set ranks;
@@ -73,7 +73,7 @@ static bool count_waiters(const struct mpiq_analysis *analysis, const struct beh
     for (uint32_t i = 0; i < count; i++) {
         const struct mpiq_node *node = &graph->nodes[queue[i]];
         /* Who is stuck anyhow does not wait for one who may come. */
-        if (node->kind == MPIQ_KIND_THREAD && (node->may || group->doing == MPIQ_DOING_GONE)) {
+        if (node->kind == MPIQ_KIND_THREAD && (node->may || group->activity == MPIQ_ACTIVITY_GONE)) {
             uint32_t process = mpiq_thread_process(graph, node->subject);
             double since = analysis->diagnosis->ranks[process].since;
             ret->count += process != last;
@@ -98,7 +98,7 @@ static bool are_all_asleep(const struct mpiq_analysis *analysis)
     for (uint32_t i = 0; i < analysis->job->process_count; i++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, i);
         if (!rank || rank->phase == MPIQ_PHASE_FINALIZED ||
-            analysis->diagnosis->ranks[i].doing != MPIQ_DOING_ASLEEP)
+            analysis->diagnosis->ranks[i].activity != MPIQ_ACTIVITY_ASLEEP)
             return false;
     }
     return true;
@@ -108,9 +108,9 @@ static bool are_all_asleep(const struct mpiq_analysis *analysis)
 static void say_behaviour(struct mpiq_analysis *analysis, const struct behaviour_group *group, bool alone)
 {
     struct waiters waiters;
-    enum mpiq_finding_kind kind = group->doing == MPIQ_DOING_GONE      ? MPIQ_FINDING_RANK_GONE
-                                  : group->doing == MPIQ_DOING_STOPPED ? MPIQ_FINDING_RANK_STOPPED
-                                                                       : MPIQ_FINDING_RANK_ELSEWHERE;
+    enum mpiq_finding_kind kind = group->activity == MPIQ_ACTIVITY_GONE      ? MPIQ_FINDING_RANK_GONE
+                                  : group->activity == MPIQ_ACTIVITY_STOPPED ? MPIQ_FINDING_RANK_STOPPED
+                                                                             : MPIQ_FINDING_RANK_ELSEWHERE;
     if (!count_waiters(analysis, group, &waiters)) {
         analysis->failed = true;
         return;
@@ -135,21 +135,21 @@ static void say_behaviour(struct mpiq_analysis *analysis, const struct behaviour
                               group->thread == MPIQ_NONE ? MPIQ_NONE : group->thread, MPIQ_NONE);
     }
     finding->since = waiters.since;
-    finding->proven = group->doing == MPIQ_DOING_GONE && waiters.stuck;
+    finding->proven = group->activity == MPIQ_ACTIVITY_GONE && waiters.stuck;
     finding->thread = group->thread;
     finding->waiters = waiters.count;
 }
 
-static bool is_worth(enum mpiq_rank_doing doing, bool waited_for)
+static bool is_worth(enum mpiq_rank_activity activity, bool waited_for)
 {
-    switch (doing) {
-    case MPIQ_DOING_GONE:
-    case MPIQ_DOING_STOPPED:
+    switch (activity) {
+    case MPIQ_ACTIVITY_GONE:
+    case MPIQ_ACTIVITY_STOPPED:
         return true;
-    case MPIQ_DOING_COMPUTING:
-    case MPIQ_DOING_CALLING:
-    case MPIQ_DOING_ASLEEP:
-    case MPIQ_DOING_HELD:
+    case MPIQ_ACTIVITY_COMPUTING:
+    case MPIQ_ACTIVITY_CALLING:
+    case MPIQ_ACTIVITY_ASLEEP:
+    case MPIQ_ACTIVITY_HELD:
         return waited_for;
     default:
         return false;
@@ -161,7 +161,7 @@ static bool waits_for_rank(const struct mpiq_analysis *analysis, const struct mp
 {
     const struct mpiq_job_state *job = analysis->job;
     bool sure;
-    return rank->doing == MPIQ_DOING_ASLEEP && rank->thread != MPIQ_NONE &&
+    return rank->activity == MPIQ_ACTIVITY_ASLEEP && rank->thread != MPIQ_NONE &&
            mpiq_lock_holder(job, &job->ranks[analysis->graph->thread_ranks[rank->thread]],
                             &job->threads[rank->thread], &sure) != MPIQ_NONE;
 }
@@ -182,9 +182,9 @@ static uint32_t sleeping_thread(const struct mpiq_analysis *analysis, uint32_t p
 
 static bool same_behaviour(const struct behaviour_group *a, const struct behaviour_group *b)
 {
-    return a->doing == b->doing && a->traced == b->traced &&
+    return a->activity == b->activity && a->traced == b->traced &&
            (a->thread == MPIQ_NONE) == (b->thread == MPIQ_NONE) && a->library_call == b->library_call &&
-           (a->site == b->site || a->doing == MPIQ_DOING_GONE);
+           (a->site == b->site || a->activity == MPIQ_ACTIVITY_GONE);
 }
 
 void mpiq_find_ranks(struct mpiq_analysis *analysis)
@@ -200,23 +200,23 @@ void mpiq_find_ranks(struct mpiq_analysis *analysis)
     bool all_asleep = are_all_asleep(analysis);
     uint64_t living = 0;
     for (uint32_t process = 0; process < analysis->job->process_count; process++)
-        living += analysis->diagnosis->ranks[process].doing != MPIQ_DOING_GONE &&
-                  analysis->diagnosis->ranks[process].doing != MPIQ_DOING_UNREADABLE;
+        living += analysis->diagnosis->ranks[process].activity != MPIQ_ACTIVITY_GONE &&
+                  analysis->diagnosis->ranks[process].activity != MPIQ_ACTIVITY_UNREADABLE;
     for (uint32_t process = 0; living > 0 && process < analysis->job->process_count; process++) {
         const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
         bool waited_for = marked[mpiq_rank_node(process)];
         struct behaviour_group group = {
-            .doing = rank->doing, .site = rank->site, .first = process, .thread = MPIQ_NONE};
-        group.traced = rank->doing == MPIQ_DOING_STOPPED && mpiq_is_traced(analysis->job, process);
-        if (rank->doing == MPIQ_DOING_CALLING || rank->doing == MPIQ_DOING_ASLEEP)
+            .activity = rank->activity, .site = rank->site, .first = process, .thread = MPIQ_NONE};
+        group.traced = rank->activity == MPIQ_ACTIVITY_STOPPED && mpiq_is_traced(analysis->job, process);
+        if (rank->activity == MPIQ_ACTIVITY_CALLING || rank->activity == MPIQ_ACTIVITY_ASLEEP)
             group.library_call = rank->library_call;
-        if (rank->doing == MPIQ_DOING_BLOCKED && waited_for) {
+        if (rank->activity == MPIQ_ACTIVITY_BLOCKED && waited_for) {
             group.thread = sleeping_thread(analysis, process);
             if (group.thread == MPIQ_NONE)
                 continue;
-            group.doing = MPIQ_DOING_ASLEEP;
+            group.activity = MPIQ_ACTIVITY_ASLEEP;
             group.site = analysis->job->threads[group.thread].site;
-        } else if ((!all_asleep && !is_worth(rank->doing, waited_for)) || waits_for_rank(analysis, rank)) {
+        } else if ((!all_asleep && !is_worth(rank->activity, waited_for)) || waits_for_rank(analysis, rank)) {
             continue;
         }
         uint32_t at = 0;

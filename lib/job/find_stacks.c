@@ -28,11 +28,11 @@ void mpiq_note_stack_waits(struct mpiq_analysis *analysis)
 {
     for (uint32_t process = 0; process < analysis->job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
-        struct mpiq_rank_diagnosis *doing = &analysis->diagnosis->ranks[process];
-        bool waits =
-            mpiq_blocking_call(doing->call) != MPIQ_BLOCKING_NOT || mpiq_call_waits_in_window(doing->call);
-        if (rank && by_stacks_alone(rank) && waits && doing->doing == MPIQ_DOING_POLLING)
-            doing->doing = MPIQ_DOING_BLOCKED;
+        struct mpiq_rank_diagnosis *diagnosed = &analysis->diagnosis->ranks[process];
+        bool waits = mpiq_blocking_call(diagnosed->call) != MPIQ_BLOCKING_NOT ||
+                     mpiq_call_waits_in_window(diagnosed->call);
+        if (rank && by_stacks_alone(rank) && waits && diagnosed->activity == MPIQ_ACTIVITY_POLLING)
+            diagnosed->activity = MPIQ_ACTIVITY_BLOCKED;
     }
 }
 
@@ -40,7 +40,8 @@ void mpiq_note_stack_waits(struct mpiq_analysis *analysis)
 static const char *call_of(const struct mpiq_analysis *analysis, uint32_t process)
 {
     const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
-    return rank->doing == MPIQ_DOING_GONE || rank->doing == MPIQ_DOING_STOPPED ? NULL : rank->call;
+    return rank->activity == MPIQ_ACTIVITY_GONE || rank->activity == MPIQ_ACTIVITY_STOPPED ? NULL
+                                                                                           : rank->call;
 }
 
 static uint32_t group_of(struct group *groups, uint32_t *count, const char *call)
@@ -101,8 +102,8 @@ static void add_outside(struct mpiq_analysis *analysis, struct mpiq_finding *fin
 {
     for (uint32_t process = 0; process < analysis->job->process_count; process++) {
         const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
-        bool lives = rank->doing == MPIQ_DOING_COMPUTING || rank->doing == MPIQ_DOING_CALLING ||
-                     rank->doing == MPIQ_DOING_ASLEEP;
+        bool lives = rank->activity == MPIQ_ACTIVITY_COMPUTING || rank->activity == MPIQ_ACTIVITY_CALLING ||
+                     rank->activity == MPIQ_ACTIVITY_ASLEEP;
         if (!mpiq_job_rank_of(analysis->job, process) || rank->call || !lives)
             continue;
         mpiq_analysis_add(analysis, &finding->missing, process);

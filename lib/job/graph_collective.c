@@ -24,8 +24,8 @@ static enum progress progress_of(const struct mpiq_wait_graph *graph, uint32_t p
         return ENTERED; /* nobody knows: it is not held against anybody */
     const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
     if (!member || member->ordered < 0)
-        return mpiq_never_acts(job, process) && graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE &&
-                       !member
+        return mpiq_never_acts(job, process) &&
+                       graph->diagnosis->ranks[process].activity == MPIQ_ACTIVITY_GONE && !member
                    ? NEVER
                    : ENTERED;
     if (member->ordered < number)
@@ -127,13 +127,13 @@ uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool fi
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         if (!rank)
             continue;
-        const struct mpiq_rank_diagnosis *doing = &graph->diagnosis->ranks[process];
-        enum mpiq_blocking blocking = mpiq_blocking_call(doing->call);
+        const struct mpiq_rank_diagnosis *diagnosed = &graph->diagnosis->ranks[process];
+        enum mpiq_blocking blocking = mpiq_blocking_call(diagnosed->call);
         bool there = finalize ? rank->phase >= MPIQ_PHASE_FINALIZING || blocking == MPIQ_BLOCKING_FINALIZE
-                              : rank->phase > MPIQ_PHASE_LOADED || doing->call;
+                              : rank->phase > MPIQ_PHASE_LOADED || diagnosed->call;
         if (there && finalize && is_before_fence(job, rank))
             there = false;
-        if (there && doing->doing != MPIQ_DOING_GONE)
+        if (there && diagnosed->activity != MPIQ_ACTIVITY_GONE)
             continue;
         if (there && finalize && rank->phase == MPIQ_PHASE_FINALIZED)
             continue;
@@ -172,7 +172,7 @@ static void add_pending(struct mpiq_wait_graph *graph, struct pending_members *p
         if (!rank)
             continue;
         const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
-        bool gone = graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE && !member;
+        bool gone = graph->diagnosis->ranks[process].activity == MPIQ_ACTIVITY_GONE && !member;
         if (!gone && (!member || member->ordered < 0))
             continue;
         if (!mpiq_array_reserve(&pending->list, &pending->capacity, pending->count + 1)) {
@@ -216,7 +216,7 @@ static void add_pending_views(struct mpiq_wait_graph *graph, struct pending_memb
         const struct mpiq_job_window_view *view =
             process == MPIQ_NONE ? NULL : mpiq_known_view(job, process, node->subject);
         bool gone = !view && process != MPIQ_NONE &&
-                    graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE && !any;
+                    graph->diagnosis->ranks[process].activity == MPIQ_ACTIVITY_GONE && !any;
         bool known = gone || (view && view->fences >= 0);
         bool outside = any && view && !is_inside(job, view, free);
         bool takes_in = any && view && !mpiq_has_polled(job, &job->ranks[view->rank]);
@@ -303,7 +303,7 @@ static uint32_t awaited(const struct mpiq_wait_graph *graph, uint32_t process, c
     bool left = member->ordered > node->number || (call && call->done);
     if (left)
         return rank->changed & MPIQ_CHANGED_CALLS ? MPIQ_NODE_LIVE : MPIQ_NONE;
-    return rank->core || !mpiq_has_polled(job, rank) ? MPIQ_NODE_LIVE : MPIQ_NONE;
+    return rank->final || !mpiq_has_polled(job, rank) ? MPIQ_NODE_LIVE : MPIQ_NONE;
 }
 
 static void add_awaited(struct mpiq_wait_graph *graph, const struct mpiq_node *node, uint32_t index)

@@ -56,7 +56,7 @@ uint32_t mpiq_build_sources(struct mpiq_wait_graph *graph, const struct mpiq_nod
             mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
         if (own)
             continue;
-        bool gone = rank && !other && graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE;
+        bool gone = rank && !other && graph->diagnosis->ranks[process].activity == MPIQ_ACTIVITY_GONE;
         if (gone || (other && other->ordered >= 0 && !may_have_sent(job, other, node->number)))
             mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
     }

@@ -16,7 +16,7 @@
 /* Whether both looks found the same requests. */
 static bool stands_still(const struct mpiq_job_rank *rank)
 {
-    return rank->core || (rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_QUEUES));
+    return rank->final || (rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_QUEUES));
 }
 
 /* Whether the other side's library may send for this operation by itself. */

@@ -60,7 +60,7 @@ static void add_one_of_any(struct mpiq_wait_graph *graph, const struct mpiq_node
         mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
     else if (request->starts < node->extra)
         mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
-    else if (rank->core || !mpiq_has_polled(job, rank))
+    else if (rank->final || !mpiq_has_polled(job, rank))
         mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
 }
 

@@ -7,15 +7,15 @@
 /* Whether a process is in MPI, where it takes in what comes. */
 static bool takes_in(const struct mpiq_wait_graph *graph, uint32_t process)
 {
-    enum mpiq_rank_doing doing = graph->diagnosis->ranks[process].doing;
-    return doing == MPIQ_DOING_BLOCKED || doing == MPIQ_DOING_POLLING;
+    enum mpiq_rank_activity activity = graph->diagnosis->ranks[process].activity;
+    return activity == MPIQ_ACTIVITY_BLOCKED || activity == MPIQ_ACTIVITY_POLLING;
 }
 
 static bool has_ended(const struct mpiq_wait_graph *graph, uint32_t process)
 {
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(graph->job, process);
-    return rank &&
-           (graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE || rank->phase == MPIQ_PHASE_FINALIZED);
+    return rank && (graph->diagnosis->ranks[process].activity == MPIQ_ACTIVITY_GONE ||
+                    rank->phase == MPIQ_PHASE_FINALIZED);
 }
 
 /* For a message on its way: its receiver needs but to enter MPI. */

@@ -65,8 +65,9 @@ static void build_access(struct mpiq_wait_graph *graph, const struct mpiq_job_wi
 /* Whether a rank is in MPI, but may have yet to take in what has come. */
 static bool may_take_in(const struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank)
 {
-    enum mpiq_rank_doing doing = graph->diagnosis->ranks[rank->process].doing;
-    return (doing == MPIQ_DOING_BLOCKED || doing == MPIQ_DOING_POLLING) && !mpiq_has_polled(graph->job, rank);
+    enum mpiq_rank_activity activity = graph->diagnosis->ranks[rank->process].activity;
+    return (activity == MPIQ_ACTIVITY_BLOCKED || activity == MPIQ_ACTIVITY_POLLING) &&
+           !mpiq_has_polled(graph->job, rank);
 }
 
 /* MPI_Win_complete of a library that does not say which epochs are over: a member that has not posted may
@@ -264,7 +265,7 @@ static uint32_t build_together(struct mpiq_wait_graph *graph, const struct mpiq_
 uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                            const struct mpiq_job_thread *thread, const struct mpiq_job_wait *wait)
 {
-    bool turned = rank->core || thread->polled_ns >= MPIQ_POLLED_NS;
+    bool turned = rank->final || thread->polled_ns >= MPIQ_POLLED_NS;
     const struct mpiq_job_window_view *view = mpiq_known_view(graph->job, rank->process, wait->window);
     uint32_t before = graph->edge_count;
     bool counted = view != NULL; /* by the record it can be told who is missing */
@@ -288,9 +289,9 @@ uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_
         break;
     case MPIQ_WAIT_FENCE:
     case MPIQ_WAIT_WIN_FREE:
-        if (view && build_together(graph, view, wait, turned && !rank->core) > 0)
+        if (view && build_together(graph, view, wait, turned && !rank->final) > 0)
             return graph->edge_count - before;
-        counted = counted && !rank->core;
+        counted = counted && !rank->final;
         break;
     case MPIQ_WAIT_LOCK:
         if (!passing)

@@ -40,7 +40,7 @@ bool mpiq_has_polled(const struct mpiq_job_state *job, const struct mpiq_job_ran
         if (thread->same_wait == MPIQ_YES && thread->polled_ns >= MPIQ_POLLED_NS)
             return true;
     }
-    return rank->core;
+    return rank->final;
 }
 
 static bool has_ended(const struct mpiq_job_rank *rank)
@@ -52,7 +52,7 @@ static bool has_ended(const struct mpiq_job_rank *rank)
 static bool was_before(const struct mpiq_job_rank *rank)
 {
     bool ended = has_ended(rank) && rank->looks == 1;
-    return ended || rank->core || (rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_STATE));
+    return ended || rank->final || (rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_STATE));
 }
 
 /* Whether messages may still arrive from a rank whose count of them is gone: it has ended, or has freed the

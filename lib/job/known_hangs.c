@@ -34,13 +34,14 @@ void mpiq_find_known_hangs(struct mpiq_analysis *analysis)
         return;
     for (uint32_t process = 0; process < job->process_count && !analysis->failed; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        const struct mpiq_rank_diagnosis *doing = &analysis->diagnosis->ranks[process];
-        bool waits = doing->doing == MPIQ_DOING_BLOCKED || doing->doing == MPIQ_DOING_POLLING;
-        if (!rank || !doing->call || !waits)
+        const struct mpiq_rank_diagnosis *diagnosed = &analysis->diagnosis->ranks[process];
+        bool waits =
+            diagnosed->activity == MPIQ_ACTIVITY_BLOCKED || diagnosed->activity == MPIQ_ACTIVITY_POLLING;
+        if (!rank || !diagnosed->call || !waits)
             continue;
         const char *library = mpiq_job_string(job, rank->library);
         const struct mpiq_known_hang *hang =
-            mpiq_known_hang_find(library, mpiq_job_string(job, rank->pml), doing->call);
+            mpiq_known_hang_find(library, mpiq_job_string(job, rank->pml), diagnosed->call);
         struct mpiq_hang_match *match = hang ? match_of(analysis, hang, library) : NULL;
         if (match)
             mpiq_analysis_add(analysis, &match->ranks, process);

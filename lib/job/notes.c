@@ -18,10 +18,10 @@ static void assume(struct mpiq_analysis *analysis, const struct mpiq_rank_set *r
 
 /* Whether a rank waits for a message from any rank with any tag, which is also what stands for a receive of
    which a trace does not say more. */
-static bool waits_for_anything(const struct mpiq_job_state *job, const struct mpiq_rank_diagnosis *doing)
+static bool waits_for_anything(const struct mpiq_job_state *job, const struct mpiq_rank_diagnosis *diagnosed)
 {
     const struct mpiq_job_wait *wait =
-        doing->thread == MPIQ_NONE ? NULL : mpiq_innermost_wait(job, &job->threads[doing->thread]);
+        diagnosed->thread == MPIQ_NONE ? NULL : mpiq_innermost_wait(job, &job->threads[diagnosed->thread]);
     for (uint32_t i = 0; wait && i < wait->operation_count; i++) {
         const struct mpiq_job_operation *operation = &job->operations[wait->first_operation + i];
         if (mpiq_is_receive(operation) && operation->any && operation->tag_any)
@@ -42,33 +42,33 @@ void mpiq_find_assumptions(struct mpiq_analysis *analysis)
     struct mpiq_rank_set strict _cleanup_(mpiq_rank_set_deinit) = {0};
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        const struct mpiq_rank_diagnosis *doing = &analysis->diagnosis->ranks[process];
+        const struct mpiq_rank_diagnosis *diagnosed = &analysis->diagnosis->ranks[process];
         if (!rank) {
             mpiq_analysis_add(analysis, &unread, process);
             continue;
         }
-        if (doing->doing == MPIQ_DOING_GONE)
+        if (diagnosed->activity == MPIQ_ACTIVITY_GONE)
             continue;
-        for (uint32_t i = 0; doing->stuck && i < rank->thread_count; i++) {
+        for (uint32_t i = 0; diagnosed->stuck && i < rank->thread_count; i++) {
             if (!mpiq_thread_taken_idle(job, rank, &job->threads[rank->first_thread + i]))
                 continue;
             mpiq_analysis_add(analysis, &idle, process);
             break;
         }
-        if (rank->strict && doing->stuck)
+        if (rank->strict && diagnosed->stuck)
             mpiq_analysis_add(analysis, &strict, process);
-        if (rank->source == MPIQ_SOURCE_TRACE && doing->stuck && waits_for_anything(job, doing))
+        if (rank->source == MPIQ_SOURCE_TRACE && diagnosed->stuck && waits_for_anything(job, diagnosed))
             mpiq_analysis_add(analysis, &untold, process);
         if (rank->source == MPIQ_SOURCE_TRACE)
             continue;
-        if (rank->core)
+        if (rank->final)
             mpiq_analysis_add(analysis, &cores, process);
         else if (rank->looks != 3)
             mpiq_analysis_add(analysis, &once, process);
         const struct mpiq_job_thread *thread =
-            doing->thread == MPIQ_NONE ? NULL : &job->threads[doing->thread];
-        bool counts = thread && analysis->graph->thread_nodes[doing->thread] != MPIQ_NONE;
-        if (counts && doing->doing == MPIQ_DOING_BLOCKED && !thread->record)
+            diagnosed->thread == MPIQ_NONE ? NULL : &job->threads[diagnosed->thread];
+        bool counts = thread && analysis->graph->thread_nodes[diagnosed->thread] != MPIQ_NONE;
+        if (counts && diagnosed->activity == MPIQ_ACTIVITY_BLOCKED && !thread->has_wait_record)
             mpiq_analysis_add(analysis, &silent, process);
     }
     assume(analysis, &unread, MPIQ_NOTE_UNREAD);

@@ -22,7 +22,7 @@ bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread)
 {
     bool sleeps = !thread->stepped && (thread->state == 'S' || thread->state == 'D');
     /* Inside of MPI, too, in the user's own code (a reduction's operation) or in the kernel (a file). */
-    bool waits = !thread->record || thread->wait_count > 0;
+    bool waits = !thread->has_wait_record || thread->wait_count > 0;
     bool elsewhere = !thread->in_mpi || (!waits && (thread->calls_back || thread->state == 'D'));
     return sleeps && elsewhere && thread->cpu_between_ns < COST_OF_A_LOOK_NS && !thread->turned;
 }
@@ -194,30 +194,31 @@ static int weight(const struct mpiq_job_rank *rank, const struct mpiq_job_thread
            2 * (thread->tid == rank->pid);
 }
 
-static enum mpiq_rank_doing thread_doing(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
-                                         const struct mpiq_job_thread *thread)
+static enum mpiq_rank_activity thread_activity(const struct mpiq_job_state *job,
+                                               const struct mpiq_job_rank *rank,
+                                               const struct mpiq_job_thread *thread)
 {
     const char *call = mpiq_job_string(job, thread->call);
     if (thread->stepped)
-        return MPIQ_DOING_HELD;
-    bool waits = thread->wait_count > 0 ||
-                 (!thread->record && thread->in_mpi && mpiq_blocking_call(call) != MPIQ_BLOCKING_NOT);
+        return MPIQ_ACTIVITY_HELD;
+    bool waits = thread->wait_count > 0 || (!thread->has_wait_record && thread->in_mpi &&
+                                            mpiq_blocking_call(call) != MPIQ_BLOCKING_NOT);
     if (waits && (thread->same_wait == MPIQ_YES || rank->looks != 3))
-        return MPIQ_DOING_BLOCKED;
+        return MPIQ_ACTIVITY_BLOCKED;
     if (rank->end.kind != MPIQ_END_NONE &&
         thread->in_mpi) /* it was in that call, and nobody knows how often */
-        return MPIQ_DOING_BLOCKED;
+        return MPIQ_ACTIVITY_BLOCKED;
     if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
-        return MPIQ_DOING_POLLING;
+        return MPIQ_ACTIVITY_POLLING;
     if (mpiq_thread_sleeps(thread))
-        return MPIQ_DOING_ASLEEP;
+        return MPIQ_ACTIVITY_ASLEEP;
     if (thread->in_mpi)
-        return MPIQ_DOING_POLLING;
-    return thread->library_call ? MPIQ_DOING_CALLING : MPIQ_DOING_COMPUTING;
+        return MPIQ_ACTIVITY_POLLING;
+    return thread->library_call ? MPIQ_ACTIVITY_CALLING : MPIQ_ACTIVITY_COMPUTING;
 }
 
-static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
-                       struct mpiq_rank_diagnosis *ret)
+static void rank_activity(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                          struct mpiq_rank_diagnosis *ret)
 {
     const struct mpiq_job_thread *best = NULL;
     int best_weight = 0;
@@ -233,25 +234,25 @@ static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_r
         ret->thread = (uint32_t)(best - job->threads);
         ret->call = best->in_mpi ? mpiq_job_string(job, best->call) : NULL;
         ret->site = best->site != MPIQ_NONE ? best->site : best->innermost;
-        ret->doing = thread_doing(job, rank, best);
+        ret->activity = thread_activity(job, rank, best);
         ret->before = mpiq_job_string(job, best->stepped);
-        if (best->in_mpi || ret->doing != MPIQ_DOING_POLLING) /* a poll's last call is MPI's */
+        if (best->in_mpi || ret->activity != MPIQ_ACTIVITY_POLLING) /* a poll's last call is MPI's */
             ret->library_call = mpiq_job_string(job, best->library_call);
-        if (!best->in_mpi && ret->doing == MPIQ_DOING_POLLING)
+        if (!best->in_mpi && ret->activity == MPIQ_ACTIVITY_POLLING)
             ret->call = mpiq_job_string(job, rank->last_mpi_call);
     } else if (rank->thread_count == 0) {
-        ret->doing = rank->process_state == 'R' ? MPIQ_DOING_COMPUTING : MPIQ_DOING_UNREADABLE;
+        ret->activity = rank->process_state == 'R' ? MPIQ_ACTIVITY_COMPUTING : MPIQ_ACTIVITY_UNREADABLE;
     }
     char state = rank->process_state;
-    if (rank->unread && ret->doing != MPIQ_DOING_BLOCKED)
-        ret->doing = MPIQ_DOING_UNREADABLE;
+    if (rank->unread && ret->activity != MPIQ_ACTIVITY_BLOCKED)
+        ret->activity = MPIQ_ACTIVITY_UNREADABLE;
     if (rank->gone || state == 'Z' || state == 'X')
-        ret->doing = MPIQ_DOING_GONE;
+        ret->activity = MPIQ_ACTIVITY_GONE;
     else if (state == 'T' || state == 't')
-        ret->doing = MPIQ_DOING_STOPPED;
+        ret->activity = MPIQ_ACTIVITY_STOPPED;
     if (!best || !best->in_mpi)
         return;
-    if (ret->doing == MPIQ_DOING_BLOCKED || ret->doing == MPIQ_DOING_STOPPED)
+    if (ret->activity == MPIQ_ACTIVITY_BLOCKED || ret->activity == MPIQ_ACTIVITY_STOPPED)
         ret->since = mpiq_waited(job, rank, best);
     struct mpiq_thread_collective in;
     mpiq_thread_collective(job, rank, best, &in);
@@ -285,7 +286,7 @@ static void set_last_call(const struct mpiq_job_state *job, const struct mpiq_jo
                           struct mpiq_rank_diagnosis *ret)
 {
     const char *call = mpiq_job_string(job, rank->last_mpi_call);
-    bool outside = !ret->call && ret->thread != MPIQ_NONE && ret->doing != MPIQ_DOING_GONE;
+    bool outside = !ret->call && ret->thread != MPIQ_NONE && ret->activity != MPIQ_ACTIVITY_GONE;
     if (!outside || !call || rank->last_mpi_end_ns <= 0 || rank->taken_ns <= rank->last_mpi_end_ns)
         return;
     ret->last = (struct mpiq_last_call){.known = true,
@@ -294,13 +295,13 @@ static void set_last_call(const struct mpiq_job_state *job, const struct mpiq_jo
                                         .ago = (double)(rank->taken_ns - rank->last_mpi_end_ns) / 1e9};
 }
 
-void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis)
+void mpiq_rank_activities(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis)
 {
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         if (!rank)
             continue;
-        rank_doing(job, rank, &diagnosis->ranks[process]);
+        rank_activity(job, rank, &diagnosis->ranks[process]);
         describe_call(job, &diagnosis->ranks[process]);
         set_last_call(job, rank, &diagnosis->ranks[process]);
     }

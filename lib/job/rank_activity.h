@@ -7,8 +7,8 @@
 #include "state/finding.h"
 #include "state/job_state.h"
 
-/* Fills doing, thread, call, since, site, comm, number and last of all ranks. */
-void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis);
+/* Fills activity, thread, call, since, site, comm, number and last of all ranks. */
+void mpiq_rank_activities(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis);
 
 /* Whether only a thread of its own process can wake that thread: it was in a private futex without a timeout,
    or waited for another thread to end, from the first look to the second. */

@@ -79,12 +79,12 @@ static bool dozes(const struct mpiq_job_rank *rank, const struct mpiq_job_thread
 /* For how many seconds a thread has been in its wait; 0: not known.  The call around it may have begun long
    before: a collective goes from wait to wait. */
 static double wait_lasts(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
-                         const struct mpiq_rank_diagnosis *doing)
+                         const struct mpiq_rank_diagnosis *diagnosed)
 {
     const struct mpiq_job_wait *wait =
-        doing->thread == MPIQ_NONE ? NULL : mpiq_innermost_wait(job, &job->threads[doing->thread]);
+        diagnosed->thread == MPIQ_NONE ? NULL : mpiq_innermost_wait(job, &job->threads[diagnosed->thread]);
     if (!wait)
-        return doing->since;
+        return diagnosed->since;
     return wait->begin_ns > 0 && rank->taken_ns > wait->begin_ns
                ? (double)(rank->taken_ns - wait->begin_ns) / 1e9
                : 0;
@@ -93,14 +93,14 @@ static double wait_lasts(const struct mpiq_job_state *job, const struct mpiq_job
 /* For how many seconds nothing is known to have happened in a living rank, by the library's own times; 0: not
    known. */
 static double rank_still(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
-                         const struct mpiq_rank_diagnosis *doing)
+                         const struct mpiq_rank_diagnosis *diagnosed)
 {
-    switch (doing->doing) {
-    case MPIQ_DOING_STOPPED:
+    switch (diagnosed->activity) {
+    case MPIQ_ACTIVITY_STOPPED:
         return LONG;
-    case MPIQ_DOING_BLOCKED:
-        return wait_lasts(job, rank, doing);
-    case MPIQ_DOING_ASLEEP:
+    case MPIQ_ACTIVITY_BLOCKED:
+        return wait_lasts(job, rank, diagnosed);
+    case MPIQ_ACTIVITY_ASLEEP:
         if (rank->last_mpi_end_ns > 0 && rank->taken_ns > rank->last_mpi_end_ns)
             return (double)(rank->taken_ns - rank->last_mpi_end_ns) / 1e9;
         return LONG; /* its waiters say how long */
@@ -131,43 +131,44 @@ static void add_threads(struct tally *tally, const struct mpiq_analysis *analysi
 static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const struct mpiq_job_rank *rank)
 {
     uint32_t process = rank->process;
-    const struct mpiq_rank_diagnosis *doing = &analysis->diagnosis->ranks[process];
-    if (rank->unread && doing->doing != MPIQ_DOING_GONE) {
+    const struct mpiq_rank_diagnosis *diagnosed = &analysis->diagnosis->ranks[process];
+    if (rank->unread && diagnosed->activity != MPIQ_ACTIVITY_GONE) {
         tally->why = tally->unread.size == 0 ? rank->unread_because : tally->why;
         mpiq_analysis_add(analysis, &tally->unread, process);
     }
     tally->read++;
     tally->progress = tally->progress || rank->changed & MPIQ_CHANGED_PROGRESS;
-    if (doing->doing == MPIQ_DOING_GONE || rank->phase == MPIQ_PHASE_FINALIZED) {
+    if (diagnosed->activity == MPIQ_ACTIVITY_GONE || rank->phase == MPIQ_PHASE_FINALIZED) {
         tally->finished++;
         return;
     }
-    tally->blocked += doing->doing == MPIQ_DOING_BLOCKED;
-    tally->unreadable += doing->doing == MPIQ_DOING_UNREADABLE;
-    tally->computing += doing->doing == MPIQ_DOING_COMPUTING && rank->thread_count == 0;
-    enum mpiq_blocking blocking = mpiq_blocking_call(doing->call);
-    tally->inside += doing->doing == MPIQ_DOING_POLLING &&
-                     (mpiq_call_waits_in_window(doing->call) || blocking != MPIQ_BLOCKING_NOT);
-    tally->polling += doing->doing == MPIQ_DOING_POLLING;
-    tally->asleep += doing->doing == MPIQ_DOING_ASLEEP && !doing->call;
-    tally->halted += doing->doing == MPIQ_DOING_STOPPED && !rank->traced;
-    if (doing->doing == MPIQ_DOING_STOPPED && rank->traced)
+    tally->blocked += diagnosed->activity == MPIQ_ACTIVITY_BLOCKED;
+    tally->unreadable += diagnosed->activity == MPIQ_ACTIVITY_UNREADABLE;
+    tally->computing += diagnosed->activity == MPIQ_ACTIVITY_COMPUTING && rank->thread_count == 0;
+    enum mpiq_blocking blocking = mpiq_blocking_call(diagnosed->call);
+    tally->inside += diagnosed->activity == MPIQ_ACTIVITY_POLLING &&
+                     (mpiq_call_waits_in_window(diagnosed->call) || blocking != MPIQ_BLOCKING_NOT);
+    tally->polling += diagnosed->activity == MPIQ_ACTIVITY_POLLING;
+    tally->asleep += diagnosed->activity == MPIQ_ACTIVITY_ASLEEP && !diagnosed->call;
+    tally->halted += diagnosed->activity == MPIQ_ACTIVITY_STOPPED && !rank->traced;
+    if (diagnosed->activity == MPIQ_ACTIVITY_STOPPED && rank->traced)
         mpiq_analysis_add(analysis, &tally->traced, process);
-    if (doing->doing == MPIQ_DOING_HELD)
+    if (diagnosed->activity == MPIQ_ACTIVITY_HELD)
         mpiq_analysis_add(analysis, &tally->stepped, process);
-    bool outside = doing->doing == MPIQ_DOING_ASLEEP || doing->doing == MPIQ_DOING_COMPUTING ||
-                   doing->doing == MPIQ_DOING_CALLING;
+    bool outside = diagnosed->activity == MPIQ_ACTIVITY_ASLEEP ||
+                   diagnosed->activity == MPIQ_ACTIVITY_COMPUTING ||
+                   diagnosed->activity == MPIQ_ACTIVITY_CALLING;
     tally->working += rank->children_cpu_between_ns >= CHILDREN_WORK_NS || (outside && rank->io_between > 0);
     if (mpiq_source_is_outside(rank->source)) {
         tally->stacks++;
-        tally->stacks_in_mpi += doing->call != NULL;
+        tally->stacks_in_mpi += diagnosed->call != NULL;
         tally->calls += rank->source == MPIQ_SOURCE_CALLS;
     }
     tally->blind += mpiq_is_blind(rank);
-    double still = rank->looks == 3 || rank->core ? rank_still(analysis->job, rank, doing) : 0;
+    double still = rank->looks == 3 || rank->final ? rank_still(analysis->job, rank, diagnosed) : 0;
     if (still < tally->still)
         tally->still = still > 0 ? still : 0;
-    if (doing->doing != MPIQ_DOING_STOPPED)
+    if (diagnosed->activity != MPIQ_ACTIVITY_STOPPED)
         add_threads(tally, analysis, rank);
 }
 

@@ -50,7 +50,7 @@ static bool shortest(const struct mpiq_wait_graph *graph, uint32_t start, struct
     for (uint32_t i = 0; i < count; i++) {
         const struct mpiq_node *node = &graph->nodes[queue[i]];
         bool leaf = node->kind == MPIQ_KIND_RANK &&
-                    graph->diagnosis->ranks[node->subject].doing != MPIQ_DOING_BLOCKED;
+                    graph->diagnosis->ranks[node->subject].activity != MPIQ_ACTIVITY_BLOCKED;
         if (leaf || (end == start && node->kind == MPIQ_KIND_CONSTANT && queue[i] != start))
             end = queue[i];
         if (leaf)

@@ -292,7 +292,7 @@ static bool describe_rank(const struct mpiq_adding *adding, struct mpiq_job_rank
     rank->thread_level = state->thread_level;
     rank->recording = state->recording;
     rank->queues = state->queues;
-    rank->core = state->core;
+    rank->final = state->final;
     rank->gone = state->gone;
     rank->end = state->end;
     rank->traced = state->traced;

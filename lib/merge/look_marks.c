@@ -135,8 +135,8 @@ void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks
 
 uint64_t mpiq_wait_mark(const struct mpiq_thread *thread)
 {
-    uint64_t hash = mpiq_hash(MPIQ_HASH_START, thread->record);
-    if (thread->record) {
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, thread->has_wait_record);
+    if (thread->has_wait_record) {
         if (thread->wait_count == 0)
             return 0;
         const struct mpiq_wait *wait = &thread->waits[thread->wait_count - 1];

@@ -64,9 +64,9 @@ static const struct mpiq_job_thread *old_thread(const struct mpiq_adding *adding
 static int8_t same_wait(const struct mpiq_adding *adding, const struct mpiq_thread *thread, uint64_t mark,
                         uint8_t changed)
 {
-    if ((adding->old ? !adding->comparable : !adding->state->core))
+    if ((adding->old ? !adding->comparable : !adding->state->final))
         return MPIQ_UNKNOWN;
-    if (!mark || (!thread->record && !mpiq_can_tell_waits(adding->state)))
+    if (!mark || (!thread->has_wait_record && !mpiq_can_tell_waits(adding->state)))
         return MPIQ_NO;
     if (!adding->old) /* a core file does not move */
         return MPIQ_YES;
@@ -75,7 +75,7 @@ static int8_t same_wait(const struct mpiq_adding *adding, const struct mpiq_thre
     if (!old || adding->job->builder->thread_marks[index].wait != mark)
         return MPIQ_NO;
     unsigned progress = MPIQ_CHANGED_QUEUES | MPIQ_CHANGED_CALLS | MPIQ_CHANGED_CHANNELS | MPIQ_CHANGED_STATE;
-    return thread->record || !(changed & progress) ? MPIQ_YES : MPIQ_NO;
+    return thread->has_wait_record || !(changed & progress) ? MPIQ_YES : MPIQ_NO;
 }
 
 /* The sleep that a thread was in from the first look to the second: the same in both, at the same place, and
@@ -222,7 +222,7 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     row->helper = is_helper(adding->state, thread);
     row->calls_back = calls_back(adding->state, thread);
     row->state = thread->state ? thread->state : '?';
-    row->record = thread->record;
+    row->has_wait_record = thread->has_wait_record;
     row->lock_holder = thread->lock_holder;
     row->partner = thread->partner;
     row->partner_state = thread->partner_state;
@@ -329,7 +329,7 @@ static bool add_given(struct mpiq_adding *adding, const struct mpiq_thread *thre
 {
     struct mpiq_job_state *job = adding->job;
     /* Where the library's own records tell it, they are better. */
-    size_t count = thread->wait_count > 0 && thread->record ? 0 : thread->given_count;
+    size_t count = thread->wait_count > 0 && thread->has_wait_record ? 0 : thread->given_count;
     row->as_given = thread->wait_count == 0 && adding->state->queues != MPIQ_YES;
     if (!MPIQ_RESERVE(job->given, job->given_count, job->builder->given_capacity, count))
         return false;

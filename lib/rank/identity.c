@@ -114,7 +114,7 @@ void mpiq_rank_add_status(struct mpiq_target *target, const struct mpiq_target_s
 {
     state->pid = status->pid;
     state->process_state = status->state;
-    state->core = status->core;
+    state->final = status->core;
     if (status->core) /* it is of some earlier time, which nobody tells, but of an end */
         state->taken_ns = status->end.at_ns;
     _Static_assert((int)MPIQ_CORE_END_COUNT == (int)MPIQ_END_SIGNAL + 1, "one list of ends");

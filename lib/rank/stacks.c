@@ -372,7 +372,7 @@ static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_ra
             thread->partner_name = mpiq_rank_state_intern(state, threads[i].partner_name);
             thread->partner_state = threads[i].partner_state;
         }
-        thread->record = records;
+        thread->has_wait_record = records;
         find_owner(target, threads, count, &threads[i], thread);
     }
     return NULL;

@@ -63,8 +63,9 @@ static const char *communicator_of(const struct mpiq_page *page, const struct mp
 static bool same_kind(const struct mpiq_page *page, const struct mpiq_rank_diagnosis *a,
                       const struct mpiq_rank_diagnosis *b)
 {
-    return a->doing == b->doing && a->stuck == b->stuck && a->number == b->number && a->site == b->site &&
-           mpiq_same_string(a->call, b->call) && mpiq_same_string(a->library_call, b->library_call) &&
+    return a->activity == b->activity && a->stuck == b->stuck && a->number == b->number &&
+           a->site == b->site && mpiq_same_string(a->call, b->call) &&
+           mpiq_same_string(a->library_call, b->library_call) &&
            (a->comm == b->comm || mpiq_same_string(communicator_of(page, a), communicator_of(page, b)));
 }
 
@@ -72,7 +73,7 @@ static uint32_t kind_of(struct collector *c, uint32_t process)
 {
     const struct mpiq_rank_diagnosis *ranks = c->page->diagnosis->ranks;
     const struct mpiq_rank_diagnosis *rank = &ranks[process];
-    uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)rank->doing << 1 | rank->stuck);
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)rank->activity << 1 | rank->stuck);
     hash = mpiq_hash(hash, (uint64_t)rank->number);
     hash = mpiq_hash(hash, rank->site);
     hash = mpiq_hash_string(hash, rank->call);

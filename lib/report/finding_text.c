@@ -236,14 +236,14 @@ static void put_details(struct mpiq_page *page, const struct mpiq_finding *findi
 }
 
 /* The call they are in; of ranks outside MPI, and of those that poll, what they do. */
-static void put_doing(struct mpiq_buffer *cell, const struct mpiq_evidence *evidence)
+static void put_activity(struct mpiq_buffer *cell, const struct mpiq_evidence *evidence)
 {
     mpiq_buffer_string(cell, evidence->call);
     if (!evidence->call)
-        mpiq_buffer_string(cell, mpiq_rank_doing_word(evidence->doing));
-    else if (evidence->doing == MPIQ_DOING_POLLING)
+        mpiq_buffer_string(cell, mpiq_rank_activity_word(evidence->activity));
+    else if (evidence->activity == MPIQ_ACTIVITY_POLLING)
         mpiq_buffer_string(cell, " (polling)");
-    else if (evidence->doing == MPIQ_DOING_STOPPED)
+    else if (evidence->activity == MPIQ_ACTIVITY_STOPPED)
         mpiq_buffer_string(cell, " (stopped)");
 }
 
@@ -275,7 +275,7 @@ static void put_evidence(struct mpiq_page *page, const struct mpiq_finding *find
         mpiq_columns_row(table, MPIQ_STYLE_NONE);
         mpiq_put_who(&cell, &evidence->ranks, MPIQ_MOST_RANGES);
         mpiq_columns_set(table, 0, &cell);
-        put_doing(&cell, evidence);
+        put_activity(&cell, evidence);
         mpiq_columns_set(table, 1, &cell);
         mpiq_put_site(page->job, &cell, evidence->site);
         mpiq_columns_set(table, 2, &cell);

@@ -347,14 +347,14 @@ static void put_lane_name(struct drawing *d, const struct lane *lane, const stru
 }
 
 /* A rank that does not stand in a call: what it does instead, where the hang is. */
-static void put_doing(struct drawing *d, const struct lane *lane, double y)
+static void put_activity(struct drawing *d, const struct lane *lane, double y)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&d->page->out);
     const struct mpiq_rank_diagnosis *rank = &d->page->diagnosis->ranks[lane->process];
     if (!d->strip)
         return;
-    mpiq_put_plain(&text, mpiq_rank_doing_word(rank->doing));
-    put_text(d, "doing", WIDTH - RIGHT - STRIP + 8, y + 14, &text);
+    mpiq_put_plain(&text, mpiq_rank_activity_word(rank->activity));
+    put_text(d, "activity", WIDTH - RIGHT - STRIP + 8, y + 14, &text);
 }
 
 /* Before its oldest call nothing is known: the lane begins there. */
@@ -398,7 +398,7 @@ static void put_lane(struct drawing *d, size_t index, const struct mpiq_rank_set
     if (bar.call)
         put_bar(d, lane, &bar, y);
     if (!open)
-        put_doing(d, lane, y);
+        put_activity(d, lane, y);
 }
 
 /* ---- messages ---------------------------------------------------------------------------------------- */

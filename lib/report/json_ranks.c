@@ -87,7 +87,7 @@ static void put_rank(struct mpiq_json *json, uint32_t process, bool whole)
         mpiq_json_put_string(json, "host", mpiq_job_string(job, rank->host));
         mpiq_json_put_string(json, "source", mpiq_source_word(rank->source));
     }
-    mpiq_json_put_string(json, "state", mpiq_rank_doing_word(diagnosis->doing));
+    mpiq_json_put_string(json, "state", mpiq_rank_activity_word(diagnosis->activity));
     mpiq_json_put_bool(json, "stuck", diagnosis->stuck);
     mpiq_json_put_string(json, "call", diagnosis->call);
     if (diagnosis->call) {

@@ -120,7 +120,7 @@ static void put_evidence(struct mpiq_json *json, const struct mpiq_evidence *evi
                                    evidence->ranks.ranges[0].first);
     mpiq_json_open(json, '{');
     mpiq_json_put_ranks(json, "ranks", &evidence->ranks, true);
-    mpiq_json_put_string(json, "state", mpiq_rank_doing_word(evidence->doing));
+    mpiq_json_put_string(json, "state", mpiq_rank_activity_word(evidence->activity));
     mpiq_json_put_string(json, "call", evidence->call);
     mpiq_json_put_site(json, evidence->site);
     mpiq_json_put_place(json, "started", evidence->started);

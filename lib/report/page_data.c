@@ -63,7 +63,8 @@ static void put_class(struct data *d, const struct mpiq_behaviour *one)
     mpiq_text_break(&d->json);
     mpiq_text_open(&d->json, '{');
     put_set(d, "ranks", &one->ranks);
-    mpiq_text_put_string(&d->json, "state", example->stuck ? "stuck" : mpiq_rank_doing_word(example->doing));
+    mpiq_text_put_string(&d->json, "state",
+                         example->stuck ? "stuck" : mpiq_rank_activity_word(example->activity));
     mpiq_put_call(d->page->job, &text, example);
     put_member(d, "call", &text);
     mpiq_text_put_string(&d->json, "comm",
@@ -94,7 +95,7 @@ static void put_classes(struct data *d)
 {
     struct mpiq_behaviours classes _cleanup_(mpiq_behaviours_deinit) = {0};
     struct mpiq_rank_set stuck _cleanup_(mpiq_rank_set_deinit) = {0};
-    struct mpiq_rank_set others[MPIQ_DOING_GONE + 1] = {0};
+    struct mpiq_rank_set others[MPIQ_ACTIVITY_GONE + 1] = {0};
     if (!mpiq_behaviours_collect(d->page, NULL, &classes))
         mpiq_buffer_fail(&d->page->out);
     mpiq_text_key(&d->json, "classes");
@@ -103,14 +104,14 @@ static void put_classes(struct data *d)
         const struct mpiq_behaviour *one = &classes.items[i];
         if (i < MOST_CLASSES)
             put_class(d, one);
-        else if (!mpiq_rank_set_add_set(one->example->stuck ? &stuck : &others[one->example->doing],
+        else if (!mpiq_rank_set_add_set(one->example->stuck ? &stuck : &others[one->example->activity],
                                         &one->ranks))
             mpiq_buffer_fail(&d->page->out);
     }
     put_state_alone(d, "stuck", &stuck);
-    for (int doing = 0; doing <= MPIQ_DOING_GONE; doing++) {
-        put_state_alone(d, mpiq_rank_doing_word((enum mpiq_rank_doing)doing), &others[doing]);
-        mpiq_rank_set_deinit(&others[doing]);
+    for (int activity = 0; activity <= MPIQ_ACTIVITY_GONE; activity++) {
+        put_state_alone(d, mpiq_rank_activity_word((enum mpiq_rank_activity)activity), &others[activity]);
+        mpiq_rank_set_deinit(&others[activity]);
     }
     mpiq_text_close(&d->json, ']');
 }

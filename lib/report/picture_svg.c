@@ -57,7 +57,7 @@ static void put_node_line(const struct drawing *d, size_t node, int line, struct
     else if (line == 1)
         mpiq_put_plain(text, rank->call           ? rank->call
                              : rank->library_call ? rank->library_call
-                                                  : mpiq_rank_doing_word(rank->doing));
+                                                  : mpiq_rank_activity_word(rank->activity));
     else if (d->picture->circle_count <= MOST_WITH_FUNCTION)
         mpiq_put_site(d->page->job, text, rank->site);
     else if (rank->site != MPIQ_NONE)

@@ -81,18 +81,22 @@ static struct mpiq_rank_cell cell_of(const struct mpiq_rank_diagnosis *rank)
         char letter;
         enum mpiq_style style;
     } cells[] = {
-        [MPIQ_DOING_UNREADABLE] = {'?', MPIQ_STYLE_DOUBT}, [MPIQ_DOING_POLLING] = {'p', MPIQ_STYLE_WAIT},
-        [MPIQ_DOING_COMPUTING] = {'.', MPIQ_STYLE_NONE},   [MPIQ_DOING_ASLEEP] = {'z', MPIQ_STYLE_DOUBT},
-        [MPIQ_DOING_CALLING] = {'l', MPIQ_STYLE_NONE},     [MPIQ_DOING_STOPPED] = {'t', MPIQ_STYLE_BAD},
-        [MPIQ_DOING_HELD] = {'h', MPIQ_STYLE_DOUBT},       [MPIQ_DOING_GONE] = {'x', MPIQ_STYLE_BAD},
+        [MPIQ_ACTIVITY_UNREADABLE] = {'?', MPIQ_STYLE_DOUBT},
+        [MPIQ_ACTIVITY_POLLING] = {'p', MPIQ_STYLE_WAIT},
+        [MPIQ_ACTIVITY_COMPUTING] = {'.', MPIQ_STYLE_NONE},
+        [MPIQ_ACTIVITY_ASLEEP] = {'z', MPIQ_STYLE_DOUBT},
+        [MPIQ_ACTIVITY_CALLING] = {'l', MPIQ_STYLE_NONE},
+        [MPIQ_ACTIVITY_STOPPED] = {'t', MPIQ_STYLE_BAD},
+        [MPIQ_ACTIVITY_HELD] = {'h', MPIQ_STYLE_DOUBT},
+        [MPIQ_ACTIVITY_GONE] = {'x', MPIQ_STYLE_BAD},
     };
     /* In a call that waits, what it polls in is what it waits in. */
-    bool waits = rank->doing == MPIQ_DOING_POLLING && rank->call && !mpiq_is_poll(rank->call);
-    if (rank->doing == MPIQ_DOING_BLOCKED || waits)
+    bool waits = rank->activity == MPIQ_ACTIVITY_POLLING && rank->call && !mpiq_is_poll(rank->call);
+    if (rank->activity == MPIQ_ACTIVITY_BLOCKED || waits)
         return blocked_cell(rank);
-    return (struct mpiq_rank_cell){.letter = cells[rank->doing].letter,
-                                   .style = cells[rank->doing].style,
-                                   .word = mpiq_rank_doing_word(rank->doing)};
+    return (struct mpiq_rank_cell){.letter = cells[rank->activity].letter,
+                                   .style = cells[rank->activity].style,
+                                   .word = mpiq_rank_activity_word(rank->activity)};
 }
 
 static bool add(struct mpiq_rank_cells *cells, const struct mpiq_rank_diagnosis *rank, uint32_t *ret)

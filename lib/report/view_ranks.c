@@ -22,7 +22,8 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
         mpiq_buffer_signed(cell, rank->pid);
     mpiq_columns_set(table, 1, cell);
     mpiq_columns_set_string(table, 2, rank ? mpiq_job_string(job, rank->host) : NULL);
-    mpiq_columns_set_string(table, 3, diagnosis->stuck ? "stuck" : mpiq_rank_doing_word(diagnosis->doing));
+    mpiq_columns_set_string(table, 3,
+                            diagnosis->stuck ? "stuck" : mpiq_rank_activity_word(diagnosis->activity));
     mpiq_put_call(page->job, cell, diagnosis);
     if (diagnosis->before) {
         mpiq_buffer_string(cell, "before ");

@@ -59,8 +59,8 @@ void mpiq_put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours *a
         mpiq_columns_row(table, line_style(line));
         mpiq_put_ranks(&cell, &line->ranks, MPIQ_MOST_RANGES);
         mpiq_columns_set(table, 0, &cell);
-        mpiq_columns_set_string(table, 1,
-                                line->example->stuck ? "stuck" : mpiq_rank_doing_word(line->example->doing));
+        mpiq_columns_set_string(
+            table, 1, line->example->stuck ? "stuck" : mpiq_rank_activity_word(line->example->activity));
         mpiq_put_call(page->job, &cell, line->example);
         mpiq_columns_set(table, 2, &cell);
         mpiq_put_duration(&cell, line->since);

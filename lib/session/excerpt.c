@@ -29,7 +29,7 @@ static pid_t live_pid(const struct mpiq_job *job, const struct mpiq_job_rank *ra
     for (size_t i = 0; rank && i < job->sources.count; i++) {
         const struct mpiq_look_source *source = &job->sources.items[i];
         const struct mpiq_rank_state *state = source->looks[1] ? source->looks[1] : source->looks[0];
-        if (source->pid > 0 && !source->gone && state && state->pid == rank->pid && !state->core &&
+        if (source->pid > 0 && !source->gone && state && state->pid == rank->pid && !state->final &&
             strcmp(state->host,
                    mpiq_job_string(job->state, rank->host) ? mpiq_job_string(job->state, rank->host) : "") ==
                 0)

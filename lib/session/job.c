@@ -64,7 +64,7 @@ static struct mpiq_error *add_live(struct mpiq_job_state *job, int look, bool fi
                                    struct mpiq_rank_state **state)
 {
     struct mpiq_error *error = mpiq_job_state_add(job, look, *state);
-    if (!error || error->code != MPIQ_ERROR_CORRUPT || (*state)->core)
+    if (!error || error->code != MPIQ_ERROR_CORRUPT || (*state)->final)
         return error;
     if (files) { /* they may be of another run */
         struct mpiq_error *usage = mpiq_error_create(MPIQ_ERROR_USAGE, "%s", error->message);

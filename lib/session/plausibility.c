@@ -20,7 +20,7 @@ struct mpiq_error *mpiq_start_state_over(const struct mpiq_look_source *source, 
     bare->pid = old->pid;
     bare->taken_ns = old->taken_ns;
     bare->process_state = old->process_state;
-    bare->core = old->core;
+    bare->final = old->final;
     bare->traced = old->traced;
     bare->cpu_ns = old->cpu_ns;
     memcpy(bare->host, old->host, sizeof bare->host);

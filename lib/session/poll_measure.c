@@ -26,7 +26,7 @@ static void sleep_for(double seconds)
 static bool is_live(const struct mpiq_look_source *source)
 {
     const struct mpiq_rank_state *state = source->looks[0];
-    return source->pid > 0 && !source->target && state && !state->core && !state->gone;
+    return source->pid > 0 && !source->target && state && !state->final && !state->gone;
 }
 
 static bool is_in_mpi(const struct mpiq_thread *thread)

@@ -72,7 +72,7 @@ static struct mpiq_error *read_wire(struct mpiq_reader_pool *pool, struct mpiq_l
 static bool changes(const struct mpiq_look_source *source)
 {
     const struct mpiq_rank_state *first = source->looks[0];
-    return !first || !(first->core || first->gone);
+    return !first || !(first->final || first->gone);
 }
 
 /* What needs no reader is done at once; the rest finds its reader. */

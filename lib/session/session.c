@@ -170,7 +170,7 @@ static bool anything_changes(const struct mpiq_session *session)
     if (session->remote)
         return true;
     for (size_t i = 0; i < sources->count; i++) {
-        if (sources->items[i].looks[0] && !sources->items[i].looks[0]->core)
+        if (sources->items[i].looks[0] && !sources->items[i].looks[0]->final)
             return true;
     }
     return false;

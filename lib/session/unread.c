@@ -38,7 +38,7 @@ struct mpiq_error *mpiq_unread(const struct mpiq_look_source *source, int world_
     }
     (*ret)->gone = false;
     (*ret)->process_state = '?';
-    (*ret)->core = source->path != NULL;
+    (*ret)->final = source->path != NULL;
     mpiq_rank_state_problem(*ret, "process", reason);
     return NULL;
 }

@@ -101,13 +101,13 @@ static struct mpiq_waiting_rank *find_rank(struct mpiq_waiting *waiting, pid_t p
 }
 
 struct mpiq_waiting_ranks mpiq_waiting_sample(struct mpiq_waiting *waiting,
-                                              const struct mpiq_activity *activity, double seconds)
+                                              const struct mpiq_job_motion *motion, double seconds)
 {
     struct mpiq_waiting_ranks ret = {.mark = MPIQ_HASH_START};
     int64_t now = mpiq_monotonic_ns();
     find_offset(waiting);
-    for (size_t i = 0; i < activity->count; i++) {
-        const struct mpiq_active_process *process = &activity->processes[i];
+    for (size_t i = 0; i < motion->count; i++) {
+        const struct mpiq_moving_process *process = &motion->processes[i];
         struct mpiq_waiting_rank *rank =
             process->is_rank && process->state != 'Z' ? find_rank(waiting, process->pid) : NULL;
         if (!rank)

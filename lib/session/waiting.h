@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "session/activity.h"
+#include "session/job_motion.h"
 #include "mpiq.h"
 
 struct mpiq_waiting_rank {
@@ -36,6 +36,6 @@ void mpiq_waiting_deinit(struct mpiq_waiting *waiting);
 
 /* Reads the counters of the ranks of that list. */
 struct mpiq_waiting_ranks mpiq_waiting_sample(struct mpiq_waiting *waiting,
-                                              const struct mpiq_activity *activity, double seconds);
+                                              const struct mpiq_job_motion *motion, double seconds);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/debug.h"
 #include "base/hash_table.h"
 #include "base/proc.h"
-#include "session/activity.h"
+#include "session/job_motion.h"
 #include "session/job.h"
 #include "session/session.h"
 #include "session/waiting.h"
@@ -30,7 +30,7 @@ struct mark {
 };
 
 struct mpiq_watch {
-    struct mpiq_activity activity;
+    struct mpiq_job_motion motion;
     struct mpiq_waiting waiting;
     double created;    /* when, in seconds of CLOCK_MONOTONIC */
     double sampled;    /* when, in seconds of CLOCK_MONOTONIC */
@@ -59,7 +59,7 @@ struct mpiq_error *mpiq_watch_create(struct mpiq_watch **ret)
     struct mpiq_watch *watch = calloc(1, sizeof *watch);
     if (!watch)
         return mpiq_error_no_memory();
-    mpiq_activity_init(&watch->activity, getpid());
+    mpiq_job_motion_init(&watch->motion, getpid());
     watch->created = watch->sampled = watch->moved = watch->mpi_moved = now();
     *ret = watch;
     return NULL;
@@ -69,7 +69,7 @@ void mpiq_watch_destroy(struct mpiq_watch *watch)
 {
     if (!watch)
         return;
-    mpiq_activity_deinit(&watch->activity);
+    mpiq_job_motion_deinit(&watch->motion);
     mpiq_waiting_deinit(&watch->waiting);
     free(watch->marks);
     free(watch);
@@ -88,7 +88,7 @@ static void note_mover(struct mpiq_watch *watch, pid_t pid, const char *what)
 
 double mpiq_watch_sample(struct mpiq_watch *watch, double longest)
 {
-    struct mpiq_activity_sample sample = mpiq_activity_sample(&watch->activity);
+    struct mpiq_job_motion_sample sample = mpiq_job_motion_sample(&watch->motion);
     double time = now(), gap = time - watch->sampled;
     if (gap > longest) { /* nobody watched */
         watch->moved += gap - longest;
@@ -127,7 +127,7 @@ const char *mpiq_watch_mover(const struct mpiq_watch *watch)
 
 struct mpiq_waiting_ranks mpiq_watch_waiting(struct mpiq_watch *watch, double seconds)
 {
-    return mpiq_waiting_sample(&watch->waiting, &watch->activity, seconds);
+    return mpiq_waiting_sample(&watch->waiting, &watch->motion, seconds);
 }
 
 /* ---- MPI's progress ------------------------------------------------------------------------------------ */
@@ -223,7 +223,7 @@ static void take_marks(struct mpiq_watch *watch, const struct mark *marks, size_
     watch->mark_count = 0;
     for (size_t i = 0; i < count; i++) {
         struct mark mark = marks[i];
-        if (mpiq_activity_marks(mark.pid, &mark.cpu_ns, &mark.sleeps) &&
+        if (mpiq_job_motion_marks(mark.pid, &mark.cpu_ns, &mark.sleeps) &&
             mpiq_array_reserve(&watch->marks, &watch->mark_capacity, watch->mark_count + 1))
             watch->marks[watch->mark_count++] = mark;
     }
@@ -253,12 +253,12 @@ static bool rank_moved(const struct mpiq_watch *watch, const struct mpiq_job *jo
                   (diagnosis && diagnosis->call && mpiq_is_poll(diagnosis->call));
     if (!state || !diagnosis)
         return used(watch, rank, true);
-    switch (diagnosis->doing) {
-    case MPIQ_DOING_BLOCKED:
-    case MPIQ_DOING_POLLING:
+    switch (diagnosis->activity) {
+    case MPIQ_ACTIVITY_BLOCKED:
+    case MPIQ_ACTIVITY_POLLING:
         return !shows_progress(state) && used(watch, rank, false);
-    case MPIQ_DOING_STOPPED:
-    case MPIQ_DOING_GONE:
+    case MPIQ_ACTIVITY_STOPPED:
+    case MPIQ_ACTIVITY_GONE:
         return false;
     default: /* computing, asleep, unreadable */
         return used(watch, rank, true);
@@ -308,16 +308,16 @@ static bool one_has_ended(const struct mark *marks, size_t count)
 
 /* What each rank has used so far, before this look costs it anything: the caller frees it; NULL without
  * memory. */
-static struct mark *marks_of(const struct mpiq_activity *activity, size_t *ret)
+static struct mark *marks_of(const struct mpiq_job_motion *motion, size_t *ret)
 {
-    struct mark *marks = calloc(activity->count + 1, sizeof *marks);
+    struct mark *marks = calloc(motion->count + 1, sizeof *marks);
     size_t count = 0;
-    for (size_t i = 0; marks && i < activity->count; i++) {
+    for (size_t i = 0; marks && i < motion->count; i++) {
         struct mark *mark = &marks[count];
-        mark->pid = activity->processes[i].pid;
+        mark->pid = motion->processes[i].pid;
         mark->ended = has_ended(mark->pid);
         count +=
-            activity->processes[i].is_rank && mpiq_activity_marks(mark->pid, &mark->cpu_ns, &mark->sleeps);
+            motion->processes[i].is_rank && mpiq_job_motion_marks(mark->pid, &mark->cpu_ns, &mark->sleeps);
     }
     *ret = count;
     return marks;
@@ -349,7 +349,7 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
     struct mpiq_job *job = NULL;
     size_t mark_count = 0;
     bool progress = false;
-    struct mark *marks = marks_of(&watch->activity, &mark_count);
+    struct mark *marks = marks_of(&watch->motion, &mark_count);
     struct mpiq_session *session = NULL;
     struct mpiq_error *error = marks ? mpiq_session_create(&options, &session) : mpiq_error_no_memory();
     if (!error)

@@ -37,7 +37,7 @@ struct mpiq_diagnosis *mpiq_diagnosis_create(uint32_t process_count, uint32_t op
     memset(diagnosis->partner, 0xff, operation_count * sizeof *diagnosis->partner);
     for (uint32_t i = 0; i < process_count; i++) {
         diagnosis->ranks[i] = (struct mpiq_rank_diagnosis){
-            .doing = MPIQ_DOING_UNREADABLE,
+            .activity = MPIQ_ACTIVITY_UNREADABLE,
             .thread = MPIQ_NONE,
             .since = -1,
             .site = MPIQ_NONE,
@@ -141,9 +141,9 @@ static const int verdict_codes[] = {
 static const char *const finding_words[] = {
 #define FINDING(id, word) WORD(MPIQ_FINDING_, id, word)
     MPIQ_FINDING_KINDS(FINDING)};
-static const char *const doing_words[] = {
-#define DOING(id, word) WORD(MPIQ_DOING_, id, word)
-    MPIQ_RANK_DOINGS(DOING)};
+static const char *const activity_words[] = {
+#define ACTIVITY(id, word) WORD(MPIQ_ACTIVITY_, id, word)
+    MPIQ_RANK_ACTIVITIES(ACTIVITY)};
 
 static const char *const part_words[] = {
 #define PART(id, word) WORD(MPIQ_PART_, id, word)
@@ -169,9 +169,9 @@ const char *mpiq_finding_word(enum mpiq_finding_kind kind)
     return finding_words[kind];
 }
 
-const char *mpiq_rank_doing_word(enum mpiq_rank_doing doing)
+const char *mpiq_rank_activity_word(enum mpiq_rank_activity activity)
 {
-    return doing_words[doing];
+    return activity_words[activity];
 }
 
 const char *mpiq_miss_word(uint32_t differs)

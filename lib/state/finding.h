@@ -81,7 +81,7 @@ enum mpiq_finding_kind {
 };
 
 /* What a rank does. */
-#define MPIQ_RANK_DOINGS(X)                                                                          \
+#define MPIQ_RANK_ACTIVITIES(X)                                                                      \
     X(UNREADABLE, "unreadable")                                                                      \
     X(BLOCKED, "blocked")                                                                            \
     X(POLLING, "polling")                                                                            \
@@ -92,9 +92,9 @@ enum mpiq_finding_kind {
     X(STOPPED, "stopped")                                                                            \
     X(GONE, "gone")
 
-enum mpiq_rank_doing {
-#define MPIQ_ENUM(id, word) MPIQ_DOING_##id,
-    MPIQ_RANK_DOINGS(MPIQ_ENUM)
+enum mpiq_rank_activity {
+#define MPIQ_ENUM(id, word) MPIQ_ACTIVITY_##id,
+    MPIQ_RANK_ACTIVITIES(MPIQ_ENUM)
 #undef MPIQ_ENUM
 };
 
@@ -219,7 +219,7 @@ enum mpiq_remark {
 /* One line of evidence: these ranks are in that call at that place, since then, for that. */
 struct mpiq_evidence {
     struct mpiq_rank_set ranks;
-    enum mpiq_rank_doing doing;
+    enum mpiq_rank_activity activity;
     const char *call; /* "MPI_Waitall"; of a thread outside MPI "pthread_mutex_lock"; NULL: not known */
     uint32_t site;    /* in sites: where they wait, or are; MPIQ_NONE */
     uint32_t started; /* in sites: where what they wait for was started, if elsewhere; MPIQ_NONE */
@@ -381,7 +381,7 @@ struct mpiq_finding {
 
 /* What one process does, as a report shows it.  Its queues are in the job state. */
 struct mpiq_rank_diagnosis {
-    enum mpiq_rank_doing doing;
+    enum mpiq_rank_activity activity;
     bool stuck;               /* proven never to go on */
     bool cause;               /* part of the explanation: named in a finding as waiting or missing */
     uint32_t thread;          /* the thread that says it, in threads; MPIQ_NONE */
@@ -525,7 +525,7 @@ const char *mpiq_verdict_word(enum mpiq_verdict verdict);
 int mpiq_verdict_exit(enum mpiq_verdict verdict);
 const char *mpiq_finding_word(enum mpiq_finding_kind kind);
 const char *mpiq_wait_part_word(enum mpiq_wait_part_kind kind);
-const char *mpiq_rank_doing_word(enum mpiq_rank_doing doing);
+const char *mpiq_rank_activity_word(enum mpiq_rank_activity activity);
 const char *mpiq_miss_word(uint32_t differs); /* "tag", "source", "communicator", "destination" */
 
 /* Building, for lib/job.  An empty diagnosis; each of the others adds a zeroed element with its indexes

@@ -285,7 +285,7 @@ struct mpiq_job_thread {
     uint8_t sleep;   /* enum mpiq_sleep: in that sleep from the first look to the second; else unknown */
     char state;      /* R S D T t Z ? */
     mpiq_string_id stepped; /* the call before which mpiq run --step holds it, in any look; 0: it does not */
-    bool record;            /* the library keeps a record of it: no wait means that it does not wait */
+    bool has_wait_record;   /* the library keeps a record of it: no wait means that it does not wait */
     bool in_mpi;            /* by its stack or its record */
     bool calls_back;  /* the user's code runs inside of its MPI call: an operation, an attribute's deletion */
     bool turned;      /* its stack was another one in the first look */
@@ -387,7 +387,7 @@ struct mpiq_job_rank {
     int8_t queues;       /* enum mpiq_tristate */
     char process_state;  /* R S D T t Z X ? */
     bool unread;         /* one of the looks at it failed or was cut short: unread_because */
-    bool core;
+    bool final;          /* nothing of it moves any more: a core file, or a trace at one time */
     bool gone;
     struct mpiq_end end;
     bool traced;

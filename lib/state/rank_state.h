@@ -411,9 +411,9 @@ struct mpiq_thread {
     int32_t system_call;     /* its number on the rank's architecture; -1: in none, or not known */
     char stepped[48];        /* mpiq run --step holds it before that call, outside MPI; "" */
     uint64_t stepped_number; /* which of its holds that is */
-    bool record;         /* a patched library's record of this thread exists: no waits means not waiting */
-    const char *file;    /* that it sleeps on: reads, opens, or wants a lock of; interned, NULL not known */
-    int32_t lock_holder; /* pid of the process on the same host that has that lock; 0 not known */
+    bool has_wait_record; /* a patched library's record of this thread exists: no waits means not waiting */
+    const char *file;     /* that it sleeps on: reads, opens, or wants a lock of; interned, NULL not known */
+    int32_t lock_holder;  /* pid of the process on the same host that has that lock; 0 not known */
     int32_t partner; /* pid of the child whose end it awaits, or of the parent or child at the other end of
                         the pipe that it reads or writes; 0 none, or not known */
     const char *partner_name; /* of that process, by the kernel; interned; NULL */
@@ -556,7 +556,7 @@ struct mpiq_rank_state {
     int8_t recording;    /* enum mpiq_tristate: collective state is kept */
     int8_t queues;       /* MPIQ_YES: message queues were read; MPIQ_NO: this PML's cannot be;
                             MPIQ_UNKNOWN: could not be read (see problems) */
-    bool core;
+    bool final;          /* nothing of it moves any more: a core file, or a trace at one time */
     bool gone;           /* the process has ended, or is a zombie */
     struct mpiq_end end; /* NONE: there is, or was when it was read, a process */
     bool traced;

@@ -227,7 +227,7 @@ static bool fill(struct mpiq_trace_telling *telling, struct mpiq_rank_state *sta
     set_library(telling, state);
     state->name = (struct mpiq_name){1, (int32_t)number};
     state->world_size = (int32_t)replay->definitions->rank_count;
-    state->core = true;
+    state->final = true;
     state->taken_ns = mpiq_trace_ns(replay, end_of(replay));
     struct mpiq_error *error = missing(replay, number);
     if (error) {

@@ -51,7 +51,7 @@ static struct mpiq_wait *add_wait(const struct mpiq_trace_telling *telling, stru
     wait->episode = call->enter;
     wait->begin_ns = mpiq_trace_ns(telling->replay, call->enter);
     snprintf(wait->call, sizeof wait->call, "%s", state->threads[index].mpi_call);
-    state->threads[index].record = true;
+    state->threads[index].has_wait_record = true;
     return wait;
 }
 
@@ -83,7 +83,7 @@ static bool wait_for_send(const struct mpiq_trace_telling *telling, struct mpiq_
                           size_t index, const struct mpiq_trace_mpi_call *call)
 {
     const struct mpiq_operation *send = own_send(state);
-    state->threads[index].record = true;
+    state->threads[index].has_wait_record = true;
     if (!send) /* it has been received: the call is about to return */
         return true;
     struct mpiq_wait *wait = add_wait(telling, state, index, call, MPIQ_WAIT_SEND);
@@ -261,7 +261,7 @@ static bool add_waits(const struct mpiq_trace_telling *telling, struct mpiq_rank
     case MPIQ_TRACE_FINALIZE:
         return add_wait(telling, state, index, call, MPIQ_WAIT_FINALIZE);
     case MPIQ_TRACE_TEST:
-        state->threads[index].record = true;
+        state->threads[index].has_wait_record = true;
         return true;
     default: /* nothing is known but the call's name */
         return true;
@@ -282,7 +282,7 @@ static bool add_thread(struct mpiq_trace_telling *telling, struct mpiq_rank_stat
     const char *name = call ? mpiq_trace_call_name(replay, call->path) : NULL;
     row->tid = tid;
     row->state = call ? 'S' : 'R';
-    row->record = !call;
+    row->has_wait_record = !call;
     snprintf(row->mpi_call, sizeof row->mpi_call, "%s", name ? name : "");
     return add_frames(telling, state, index, path, name) && (!call || add_waits(telling, state, index, call));
 }

@@ -65,7 +65,7 @@ static const char *on_file(struct mpiq_speaker *s, uint32_t process, const struc
 
 static const char *outside(struct mpiq_speaker *s, const struct mpiq_rank_diagnosis *rank, const char *word)
 {
-    bool asleep = rank->thread != MPIQ_NONE && rank->doing == MPIQ_DOING_ASLEEP;
+    bool asleep = rank->thread != MPIQ_NONE && rank->activity == MPIQ_ACTIVITY_ASLEEP;
     const char *in = rank->library_call;
     if (!in && asleep)
         in = mpiq_job_string(s->job, s->job->threads[rank->thread].blocks_in);
@@ -115,29 +115,29 @@ const char *mpiq_say_does(struct mpiq_speaker *s, uint32_t process, bool plural)
     struct mpiq_arena *arena = s->arena;
     const struct mpiq_rank_diagnosis *rank = &s->diagnosis->ranks[process];
     const char *is = plural ? "are" : "is";
-    switch (rank->doing) {
-    case MPIQ_DOING_UNREADABLE:
+    switch (rank->activity) {
+    case MPIQ_ACTIVITY_UNREADABLE:
         return "could not be read";
-    case MPIQ_DOING_BLOCKED:
+    case MPIQ_ACTIVITY_BLOCKED:
         return waiting(s, process, plural);
-    case MPIQ_DOING_POLLING:
+    case MPIQ_ACTIVITY_POLLING:
         return outside(s, rank,
                        rank->call ? WORDS(arena, "%s in %s", is, rank->call) : WORDS(arena, "%s in MPI", is));
-    case MPIQ_DOING_COMPUTING:
+    case MPIQ_ACTIVITY_COMPUTING:
         return outside(s, rank, WORDS(arena, "%s computing", is));
-    case MPIQ_DOING_CALLING:
+    case MPIQ_ACTIVITY_CALLING:
         return at_place(s, WORDS(arena, "%s in %s()", is, rank->library_call), rank->site, MPIQ_NONE);
-    case MPIQ_DOING_ASLEEP:
+    case MPIQ_ACTIVITY_ASLEEP:
         return WORDS(arena, "%s%s", outside(s, rank, WORDS(arena, "%s asleep", is)),
                      rank->thread == MPIQ_NONE ? "" : on_file(s, process, rank));
-    case MPIQ_DOING_HELD:
+    case MPIQ_ACTIVITY_HELD:
         return at_place(s, WORDS(arena, "%s held by " MPIQ_STEP_MODE " before %s", is, rank->before),
                         rank->site, MPIQ_NONE);
-    case MPIQ_DOING_STOPPED:
+    case MPIQ_ACTIVITY_STOPPED:
         return outside(
             s, rank,
             WORDS(arena, mpiq_is_traced(s->job, process) ? "%s held by a debugger" : "%s stopped", is));
-    case MPIQ_DOING_GONE:
+    case MPIQ_ACTIVITY_GONE:
         return plural ? "have ended" : "has ended";
     }
     return "";

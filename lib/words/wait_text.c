@@ -544,7 +544,7 @@ static void put_wait_detail(const struct teller *t, const struct mpiq_evidence *
         (part->relative || (part->peer == MPIQ_NONE && !part->any && is_pair(evidence))))
         put_relative_detail(t, evidence, part);
     else if (!message || !put_posted_detail(t, evidence, part)) {
-        mpiq_buffer_string(t->out, evidence->doing == MPIQ_DOING_POLLING ? "polls for " : "waits for ");
+        mpiq_buffer_string(t->out, evidence->activity == MPIQ_ACTIVITY_POLLING ? "polls for " : "waits for ");
         mpiq_put_wait(t->job, t->out, wait, t->call, t->process, t->form);
         return;
     }

@@ -79,7 +79,7 @@ static void init_state(struct job_builder *job, int rank, int look)
     struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
     thread->tid = state->pid;
     thread->state = 'R';
-    thread->record = true;
+    thread->has_wait_record = true;
     thread->cpu_ns = state->cpu_ns;
     thread->mpi_frame = thread->user_frame = -1;
 }
@@ -251,7 +251,7 @@ void job_unpatched(struct job_builder *job)
         {
             state->source = MPIQ_SOURCE_DEBUG_INFO;
             state->recording = MPIQ_NO;
-            state->threads[0].record = false;
+            state->threads[0].has_wait_record = false;
             for (size_t i = 0; i < state->communicator_count; i++)
                 state->communicators[i].ordered = -1;
         }
@@ -266,7 +266,7 @@ void job_thread(struct job_builder *job, int rank, int level)
         struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
         thread->tid = state->pid + 100000 * (int32_t)(state->thread_count - 1);
         thread->state = 'R';
-        thread->record = true;
+        thread->has_wait_record = true;
         thread->mpi_frame = thread->user_frame = -1;
     }
     job_at(job, rank, "worker", "solver.c", 30);

@@ -12,7 +12,7 @@ void job_wait(struct job_builder *job, int rank, const char *call, enum mpiq_wai
     {
         struct mpiq_thread *thread = job_last_thread(state);
         job_enter(state, thread, call);
-        if (!thread->record)
+        if (!thread->has_wait_record)
             continue;
         struct mpiq_wait *wait = mpiq_thread_add_wait(thread);
         wait->level = (int32_t)thread->wait_count - 1;
@@ -143,7 +143,7 @@ void job_collective(struct job_builder *job, int rank, int comm, const char *cal
     job_wait(job, rank, call, from == ANY ? MPIQ_WAIT_SHARED : MPIQ_WAIT_REQUEST);
     FOR_LOOKS(job, rank, state)
     {
-        if (!job_last_thread(state)->record)
+        if (!job_last_thread(state)->has_wait_record)
             continue;
         struct mpiq_wait *wait = &job_last_thread(state)->waits[job_last_thread(state)->wait_count - 1];
         wait->collective = (int16_t)mpiq_collective_class(call);

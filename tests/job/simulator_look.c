@@ -194,7 +194,7 @@ static void look_at_thread(const struct simulator *sim, int rank, int number, st
     struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
     thread->tid = state->pid + number * 100;
     thread->state = 'R';
-    thread->record = sim->patched;
+    thread->has_wait_record = sim->patched;
     thread->cpu_ns = row->cpu_ns;
     thread->mpi_frame = -1;
     thread->user_frame = 0;

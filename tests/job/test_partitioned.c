@@ -178,7 +178,7 @@ static void test_another_thread(void)
         struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
         thread->tid = state->threads[0].tid + 1;
         thread->state = 'R';
-        thread->record = true;
+        thread->has_wait_record = true;
     }
     job_state(&job, 1, 'S');
     job_expect(&job, "running: no rank is proven to be stuck\n");

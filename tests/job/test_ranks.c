@@ -316,7 +316,7 @@ static void test_core(void)
     job_init(&job, 2);
     job.one_look = true;
     for (int rank = 0; rank < 2; rank++) {
-        job.states[0][rank]->core = true;
+        job.states[0][rank]->final = true;
         job_recv(&job, rank, WORLD, 1 - rank, 7);
     }
     job_expect(&job, "deadlock: none of the 2 ranks can continue\n"

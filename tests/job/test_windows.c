@@ -424,7 +424,7 @@ static void test_fence(void)
     make_fence(&job, 3, cases[2].begun, false, true);
     for (int rank = 0; rank < 3; rank++) { /* core files: whether it turns round cannot be told */
         for (int look = 0; look < 2; look++)
-            job.states[look][rank]->core = true;
+            job.states[look][rank]->final = true;
     }
     CU_ASSERT_FALSE(is_deadlock(&job));
 }

@@ -59,7 +59,7 @@ struct made_job made_running(void)
     }
     struct made_job made = finished(job, MPIQ_VERDICT_RUNNING);
     made.diagnosis->text = "1 rank computes, and 3 wait for it";
-    made.diagnosis->ranks[0].doing = MPIQ_DOING_COMPUTING;
+    made.diagnosis->ranks[0].activity = MPIQ_ACTIVITY_COMPUTING;
     return made;
 }
 

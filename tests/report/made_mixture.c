@@ -137,8 +137,8 @@ struct made_job made_mixture(void)
         ranks[rank].number = 4;
         ranks[rank].since = 42;
     }
-    ranks[4].doing = MPIQ_DOING_GONE;
-    ranks[5].doing = MPIQ_DOING_STOPPED;
+    ranks[4].activity = MPIQ_ACTIVITY_GONE;
+    ranks[5].activity = MPIQ_ACTIVITY_STOPPED;
     for (uint32_t process = 7; process < made.job->process_count; process++)
         ranks[process].comm = job->operations[operation_of(job, process, MPIQ_QUEUE_RECEIVES)].comm;
     mixture_findings(&made);

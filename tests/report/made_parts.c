@@ -111,7 +111,7 @@ void add_thread(struct mpiq_rank_state *state, const char *call, const char *fil
     frame->object = mpiq_rank_state_intern(state, "/home/user/bin/solver");
     thread->tid = state->pid;
     thread->state = 'R';
-    thread->record = true;
+    thread->has_wait_record = true;
     thread->user_frame = 0;
     snprintf(thread->mpi_call, sizeof thread->mpi_call, "%s", call);
 }
@@ -152,7 +152,7 @@ struct made_job finished(struct mpiq_job_state *job, enum mpiq_verdict verdict)
         struct mpiq_rank_diagnosis *row = &made.diagnosis->ranks[process];
         if (!rank || rank->thread_count == 0)
             continue;
-        row->doing = MPIQ_DOING_BLOCKED;
+        row->activity = MPIQ_ACTIVITY_BLOCKED;
         row->thread = rank->first_thread;
         row->call = mpiq_job_string(job, job->threads[rank->first_thread].call);
         row->site = job->threads[rank->first_thread].site;
@@ -260,7 +260,7 @@ struct mpiq_evidence *evidence(struct made_job *made, struct mpiq_finding *findi
     struct mpiq_evidence *line = must(mpiq_finding_add_evidence(finding));
     no_error(mpiq_rank_set_parse(ranks, &line->ranks));
     const struct mpiq_rank_diagnosis *first = &made->diagnosis->ranks[line->ranks.ranges[0].first];
-    line->doing = first->doing;
+    line->activity = first->activity;
     line->call = first->call;
     line->site = first->site;
     line->since = first->since;

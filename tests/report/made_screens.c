@@ -165,7 +165,7 @@ static struct made_job killed(void)
     static const struct place places[] = {{"0-1,3", "MPI_Allreduce", "sum.c", 9, "norm", 61, NULL, 0}};
     struct made_job made = JOB_AT(4, places);
     made.diagnosis->text = "none of the 3 living ranks can continue";
-    made.diagnosis->ranks[2].doing = MPIQ_DOING_GONE;
+    made.diagnosis->ranks[2].activity = MPIQ_ACTIVITY_GONE;
     struct mpiq_finding *finding =
         cause(&made, MPIQ_FINDING_RANK_GONE, "2", "2",
               "rank 2 was killed by signal 11 (segmentation fault); ranks 0-1,3 wait for it");
@@ -270,7 +270,7 @@ static struct made_job polling(void)
         "rank 0");
     for (uint32_t rank = 0; rank < 2; rank++) {
         const char *other = rank ? "0" : "1";
-        made.diagnosis->ranks[rank].doing = MPIQ_DOING_POLLING;
+        made.diagnosis->ranks[rank].activity = MPIQ_ACTIVITY_POLLING;
         evidence(&made, finding, rank ? "1" : "0",
                  wait_for(&made, message(MPIQ_PART_RECEIVE, 1 - rank, 9, 4), other), NULL);
     }
@@ -290,7 +290,7 @@ static struct made_job not_a_hang(void)
             wait_for(&made, collective(&made, "MPI_Allreduce", 8, "3"), "3");
         made.diagnosis->ranks[rank].number = 8;
     }
-    made.diagnosis->ranks[3].doing = MPIQ_DOING_COMPUTING;
+    made.diagnosis->ranks[3].activity = MPIQ_ACTIVITY_COMPUTING;
     made.diagnosis->ranks[3].waits_for = NULL;
     made.diagnosis->ranks[3].last =
         (struct mpiq_last_call){.known = true, .call = "MPI_Allreduce", .ago = 2.1, .collective = true};

@@ -253,7 +253,7 @@ static struct mpiq_rank_state *waiting(uint64_t episode, uint32_t sent, uint32_t
         (struct mpiq_channel){.peer_local = 1, .sent = sent, .expected = expected};
     struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
     thread->tid = 700;
-    thread->record = true;
+    thread->has_wait_record = true;
     struct mpiq_wait *wait = mpiq_thread_add_wait(thread);
     wait->kind = MPIQ_WAIT_RECEIVE;
     wait->episode = episode;

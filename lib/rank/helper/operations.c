@@ -267,7 +267,7 @@ static struct mpiq_thread *thread_of(struct mpiq_rank_state *state, int tid)
     struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
     if (thread) {
         thread->tid = tid;
-        thread->record = tid > 0;
+        thread->has_wait_record = tid > 0;
     }
     return thread;
 }

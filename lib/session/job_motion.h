@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * activity - whether the descendants of a process do anything, according to the kernel's counters alone.
+ * job_motion - whether the descendants of a process do anything, according to the kernel's counters alone.
  *
  * It opens a few files in /proc per process and does not touch the process.
  *
  * It leaves to others what the counters cannot show: a rank that uses the processor may compute, or poll
  * inside MPI.
  */
-#ifndef MPIQ_ACTIVITY_H
-#define MPIQ_ACTIVITY_H
+#ifndef MPIQ_LOOK_JOB_MOTION_H
+#define MPIQ_LOOK_JOB_MOTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct mpiq_transfers {
 };
 
 /* What the watch knows of one process. */
-struct mpiq_active_process {
+struct mpiq_moving_process {
     pid_t pid;
     pid_t parent;
     uint64_t start_time; /* tells a recycled pid */
@@ -36,15 +36,15 @@ struct mpiq_active_process {
     struct mpiq_transfers writes;
 };
 
-struct mpiq_activity {
+struct mpiq_job_motion {
     pid_t root;                            /* watched is what lies below it */
-    struct mpiq_active_process *processes; /* by pid */
+    struct mpiq_moving_process *processes; /* by pid */
     size_t count;
     size_t capacity;
 };
 
 /* What a sample tells. */
-struct mpiq_activity_sample {
+struct mpiq_job_motion_sample {
     bool moved; /* since the last one: a process of the job began or ended, did I/O or got new memory, or one
                    that is no rank used the processor */
     bool debugged; /* a debugger holds a rank */
@@ -53,13 +53,13 @@ struct mpiq_activity_sample {
     const char *what; /* it did; static */
 };
 
-void mpiq_activity_init(struct mpiq_activity *activity, pid_t root);
-void mpiq_activity_deinit(struct mpiq_activity *activity);
+void mpiq_job_motion_init(struct mpiq_job_motion *motion, pid_t root);
+void mpiq_job_motion_deinit(struct mpiq_job_motion *motion);
 
 /* Reads all counters.  A process that cannot be read counts as one that did not move. */
-struct mpiq_activity_sample mpiq_activity_sample(struct mpiq_activity *activity);
+struct mpiq_job_motion_sample mpiq_job_motion_sample(struct mpiq_job_motion *motion);
 
 /* Processor time in ticks and number of sleeps of all threads of a process so far; false if it has ended. */
-bool mpiq_activity_marks(pid_t pid, uint64_t *cpu_ns, uint64_t *sleeps);
+bool mpiq_job_motion_marks(pid_t pid, uint64_t *cpu_ns, uint64_t *sleeps);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/activity.h"
+#include "session/job_motion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,21 +18,21 @@
 /* More than any job has on one host. */
 enum { PROCESSES_MAX = 1 << 16 };
 
-void mpiq_activity_init(struct mpiq_activity *activity, pid_t root)
+void mpiq_job_motion_init(struct mpiq_job_motion *motion, pid_t root)
 {
-    *activity = (struct mpiq_activity){.root = root};
+    *motion = (struct mpiq_job_motion){.root = root};
 }
 
-void mpiq_activity_deinit(struct mpiq_activity *activity)
+void mpiq_job_motion_deinit(struct mpiq_job_motion *motion)
 {
-    free(activity->processes);
-    *activity = (struct mpiq_activity){0};
+    free(motion->processes);
+    *motion = (struct mpiq_job_motion){0};
 }
 
 /* ---- one process --------------------------------------------------------------------------------------- */
 
 /* Parent, state and counters. */
-static bool read_stat(pid_t pid, struct mpiq_active_process *ret)
+static bool read_stat(pid_t pid, struct mpiq_moving_process *ret)
 {
     struct mpiq_proc_stat stat;
     struct mpiq_error *error = mpiq_proc_stat(pid, 0, &stat);
@@ -54,7 +54,7 @@ static unsigned long long number_after(const char *text, const char *name)
     return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-static void read_io(struct mpiq_active_process *process)
+static void read_io(struct mpiq_moving_process *process)
 {
     size_t size;
     _cleanup_free_ char *text = mpiq_proc_read_of(process->pid, "io", &size);
@@ -106,13 +106,13 @@ static uint64_t executable_of(pid_t pid)
 
 /* ---- all of them --------------------------------------------------------------------------------------- */
 
-static struct mpiq_active_process *find(const struct mpiq_activity *activity, pid_t pid)
+static struct mpiq_moving_process *find(const struct mpiq_job_motion *motion, pid_t pid)
 {
-    for (size_t low = 0, high = activity->count; low < high;) {
+    for (size_t low = 0, high = motion->count; low < high;) {
         size_t middle = low + (high - low) / 2;
-        if (activity->processes[middle].pid == pid)
-            return &activity->processes[middle];
-        if (activity->processes[middle].pid < pid)
+        if (motion->processes[middle].pid == pid)
+            return &motion->processes[middle];
+        if (motion->processes[middle].pid < pid)
             low = middle + 1;
         else
             high = middle;
@@ -120,9 +120,9 @@ static struct mpiq_active_process *find(const struct mpiq_activity *activity, pi
     return NULL;
 }
 
-static bool add(struct mpiq_activity *list, pid_t pid, pid_t not_this)
+static bool add(struct mpiq_job_motion *list, pid_t pid, pid_t not_this)
 {
-    struct mpiq_active_process process = {0};
+    struct mpiq_moving_process process = {0};
     if (pid <= 0 || pid == not_this || list->count >= PROCESSES_MAX || !read_stat(pid, &process) ||
         !mpiq_array_reserve(&list->processes, &list->capacity, list->count + 1))
         return false;
@@ -130,7 +130,7 @@ static bool add(struct mpiq_activity *list, pid_t pid, pid_t not_this)
     return true;
 }
 
-static void add_below(struct mpiq_activity *list, pid_t pid)
+static void add_below(struct mpiq_job_motion *list, pid_t pid)
 {
     _cleanup_free_ pid_t *children = NULL;
     size_t count = 0;
@@ -140,9 +140,9 @@ static void add_below(struct mpiq_activity *list, pid_t pid)
 }
 
 /* For kernels that do not list children: all processes, of which those stay that lie below root. */
-static void add_all(struct mpiq_activity *list)
+static void add_all(struct mpiq_job_motion *list)
 {
-    struct mpiq_activity all = {.root = list->root};
+    struct mpiq_job_motion all = {.root = list->root};
     pid_t *pids = NULL;
     size_t count = 0;
     mpiq_error_destroy(mpiq_proc_processes(&pids, &count));
@@ -159,10 +159,10 @@ static void add_all(struct mpiq_activity *list)
         if (next == list->count)
             break;
     }
-    mpiq_activity_deinit(&all);
+    mpiq_job_motion_deinit(&all);
 }
 
-static void list_processes(struct mpiq_activity *list)
+static void list_processes(struct mpiq_job_motion *list)
 {
     if (access("/proc/thread-self/children", R_OK) != 0) {
         add_all(list);
@@ -173,7 +173,7 @@ static void list_processes(struct mpiq_activity *list)
         add_below(list, list->processes[i].pid);
 }
 
-static bool below_rank(const struct mpiq_activity *list, size_t at)
+static bool below_rank(const struct mpiq_job_motion *list, size_t at)
 {
     /* Parents come before their children. */
     for (size_t i = at; i-- > 0;) {
@@ -184,10 +184,10 @@ static bool below_rank(const struct mpiq_activity *list, size_t at)
 }
 
 /* Who is a rank: asked again of a process until it maps an MPI library, and when it runs another program. */
-static void classify(const struct mpiq_activity *before, struct mpiq_activity *list, size_t at)
+static void classify(const struct mpiq_job_motion *before, struct mpiq_job_motion *list, size_t at)
 {
-    struct mpiq_active_process *process = &list->processes[at];
-    const struct mpiq_active_process *known = find(before, process->pid);
+    struct mpiq_moving_process *process = &list->processes[at];
+    const struct mpiq_moving_process *known = find(before, process->pid);
     process->executable = executable_of(process->pid);
     if (below_rank(list, at)) {
         process->in_job = true;
@@ -199,7 +199,7 @@ static void classify(const struct mpiq_activity *before, struct mpiq_activity *l
 }
 
 /* What has changed about it, for MPIQ_DEBUG=watch; NULL: nothing that counts. */
-static const char *what_moved(const struct mpiq_active_process *before, const struct mpiq_active_process *now)
+static const char *what_moved(const struct mpiq_moving_process *before, const struct mpiq_moving_process *now)
 {
     if (!before || before->start_time != now->start_time || before->executable != now->executable)
         return "started";
@@ -212,24 +212,24 @@ static const char *what_moved(const struct mpiq_active_process *before, const st
 
 static int by_pid(const void *a, const void *b)
 {
-    const struct mpiq_active_process *left = a, *right = b;
+    const struct mpiq_moving_process *left = a, *right = b;
     return left->pid < right->pid ? -1 : left->pid > right->pid;
 }
 
-struct mpiq_activity_sample mpiq_activity_sample(struct mpiq_activity *activity)
+struct mpiq_job_motion_sample mpiq_job_motion_sample(struct mpiq_job_motion *motion)
 {
-    struct mpiq_activity now = {.root = activity->root};
-    struct mpiq_activity_sample sample = {0};
+    struct mpiq_job_motion now = {.root = motion->root};
+    struct mpiq_job_motion_sample sample = {0};
     size_t known = 0, in_job = 0;
     list_processes(&now);
     for (size_t i = 0; i < now.count; i++) {
-        struct mpiq_active_process *process = &now.processes[i];
-        classify(activity, &now, i);
+        struct mpiq_moving_process *process = &now.processes[i];
+        classify(motion, &now, i);
         if (!process->in_job || process->state == 'Z')
             continue;
         in_job++;
         read_io(process);
-        const struct mpiq_active_process *before = find(activity, process->pid);
+        const struct mpiq_moving_process *before = find(motion, process->pid);
         known += before && before->in_job && before->start_time == process->start_time;
         const char *what = what_moved(before, process);
         if (what)
@@ -242,19 +242,19 @@ struct mpiq_activity_sample mpiq_activity_sample(struct mpiq_activity *activity)
                            (process->state == 't' || mpiq_proc_status_number(process->pid, "TracerPid") > 0);
     }
     size_t had = 0;
-    for (size_t i = 0; i < activity->count; i++)
-        had += activity->processes[i].in_job && activity->processes[i].state != 'Z';
+    for (size_t i = 0; i < motion->count; i++)
+        had += motion->processes[i].in_job && motion->processes[i].state != 'Z';
     sample.moved |= known < had; /* one has ended */
     if (now.count > 0)
         qsort(now.processes, now.count, sizeof *now.processes, by_pid);
-    free(activity->processes);
-    *activity = now;
+    free(motion->processes);
+    *motion = now;
     return sample;
 }
 
-bool mpiq_activity_marks(pid_t pid, uint64_t *cpu_ns, uint64_t *sleeps)
+bool mpiq_job_motion_marks(pid_t pid, uint64_t *cpu_ns, uint64_t *sleeps)
 {
-    struct mpiq_active_process process;
+    struct mpiq_moving_process process;
     pid_t *tids = NULL;
     size_t count = 0;
     if (!read_stat(pid, &process))
