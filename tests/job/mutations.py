@@ -159,7 +159,7 @@ MUTATIONS = [
     ("two looks: without a record nothing else may have changed", "lib/merge/threads.c",
      "return thread->has_wait_record || !(changed & progress) ? MPIQ_YES : MPIQ_NO;", "return MPIQ_YES;"),
     ("two looks: one look proves nothing", "lib/merge/threads.c",
-     "if ((adding->old ? !adding->comparable : !adding->state->core))\n        return MPIQ_UNKNOWN;",
+     "if ((adding->old ? !adding->comparable : !adding->state->final))\n        return MPIQ_UNKNOWN;",
      "if (!adding->old)\n        return MPIQ_YES;"),
     ("two looks: one that timed out is compared with none", "lib/merge/add.c",
      "adding.comparable = rank.looks && !first_unread &&", "adding.comparable = rank.looks &&"),
@@ -356,7 +356,7 @@ MUTATIONS = [
     ("collective: who may have nothing to give need not come", "lib/job/graph_collective.c",
      "if (!synchronised && mpiq_collective_counts_each(collective))", "if (false)"),
     ("collective: one that is in the call may have yet to take in", "lib/job/graph_collective.c",
-     "return rank->core || !mpiq_has_polled(job, rank) ? MPIQ_NODE_LIVE : MPIQ_NONE;", "return MPIQ_NONE;"),
+     "return rank->final || !mpiq_has_polled(job, rank) ? MPIQ_NODE_LIVE : MPIQ_NONE;", "return MPIQ_NONE;"),
     ("collective: who leaves between the looks may have sent", "lib/job/graph_collective.c",
      "return rank->changed & MPIQ_CHANGED_CALLS ? MPIQ_NODE_LIVE : MPIQ_NONE;", "return MPIQ_NONE;"),
 ]
