@@ -37,3 +37,14 @@ def test_usable(words, mpiq, tmp_path):
     for option in own:
         if option.startswith("-"):
             assert re.search(rf"^  .*{re.escape(option.split('=')[0])}\b", page, flags=re.M), page
+
+
+def test_interface_names_every_slot():
+    """docs/INTERFACE.md says of every slot of the extension table what it returns, and of none that does not exist."""
+    header = (ROOT / "include/mqs_extensions.h").read_text(encoding="utf-8")
+    table = re.search(r"typedef struct mqs_extensions \{(.*?)\n\} mqs_extensions;", header, re.S)[1]
+    slots = set(re.findall(r"\(\*(\w+)\)\(", table))
+    rows = re.search(r"\| slot \| returns \|\n(.*?)\n\n", (ROOT / "docs/INTERFACE.md").read_text(encoding="utf-8"), re.S)[1]
+    named = {name for row in rows.splitlines()[1:] for name in re.findall(r"`(\w+)", row.split("|")[1])}
+    assert len(slots) > 30
+    assert named == slots
