@@ -26,8 +26,8 @@ class Mpiq(MesonPackage):
     depends_on("meson@1:", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("python@3:", type="build")
-    # Its static archive: elfutils has names of its own for other types.
     depends_on("capstone")
+    # Its static archive: elfutils has names of its own for other types.
     depends_on("libdwarf@0.11: ~shared +pic")
     depends_on("elfutils@0.188:")
     depends_on("libseccomp")
