@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "words/say_private.h"
+#include "words/wait_text.h"
 
 /* "ranks 1-2 wait in MPI_Barrier at exchange.c:12 for rank 0": those whom the cause does not name. */
 static const char *consequence(struct mpiq_speaker *s, const struct mpiq_finding *finding)
@@ -120,7 +121,9 @@ static const char *step_words(struct mpiq_speaker *s, const struct mpiq_step *st
                    : call;
     if (part && part->kind == MPIQ_PART_WINDOW && part->ranks.size == 0)
         return call;
-    const char *what = mpiq_say_wait(s, step->wait, step->call, step->process);
+    struct mpiq_buffer text = {0};
+    mpiq_put_wait(s->job, &text, step->wait, step->call, step->process, MPIQ_WAIT_NUMBERED);
+    const char *what = mpiq_words_taken(s->arena, &text);
     return what[0] ? WORDS(s->arena, "%s for %s", call, what) : call;
 }
 

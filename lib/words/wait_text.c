@@ -214,8 +214,9 @@ static void put_collective(const struct teller *t, const struct mpiq_wait_part *
     else if (!request)
         mpiq_buffer_string(t->out, "the other members");
     if (request) {
-        mpiq_buffer_printf(t->out, "%s%s", part->ranks.size > 0 ? " to start " : "", part->collective);
-        mpiq_put_on(t->job, t->out, part->comm);
+        mpiq_buffer_string(t->out, part->ranks.size > 0 ? " to start " : "");
+        mpiq_put_numbered(t->job, t->out, part->collective, t->form == MPIQ_WAIT_NUMBERED ? part->number : 0,
+                          part->comm);
         mpiq_buffer_string(t->out, part->ranks.size > 0 ? "" : " to complete");
     } else if (part->ranks.size > 0) {
         mpiq_buffer_printf(t->out, " to enter %s",

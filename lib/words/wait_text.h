@@ -11,8 +11,10 @@
 #include "words/put.h"
 
 enum mpiq_wait_form {
-    MPIQ_WAIT_EXACT,   /* "tag 7 from rank 3" */
-    MPIQ_WAIT_RELATIVE /* "tag 7 from rank r+1": alike for all ranks that wait for their neighbour */
+    MPIQ_WAIT_EXACT,    /* "tag 7 from rank 3" */
+    MPIQ_WAIT_NUMBERED, /* and "MPI_Ibcast (collective 6)": of one rank, others may have numbered it otherwise
+                         */
+    MPIQ_WAIT_RELATIVE  /* "tag 7 from rank r+1": alike for all ranks that wait for their neighbour */
 };
 
 /* What completes "waits for": "tag 99 from rank 63", "ranks 0 and 2 to enter it", "rank 4 to receive tag 3
