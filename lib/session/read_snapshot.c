@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "session/reader_lines.h"
-#include "state/state_lines.h"
+#include "state/snapshot.h"
 
 static const int64_t longest_ns = (int64_t)120 * 1000 * 1000 * 1000;
 

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "session/reader_lines.h"
-#include "state/state_lines.h"
+#include "state/snapshot.h"
 
 /* Nothing is heard for so long: archives may be of many gigabytes, and nobody knows how many events they
    have before they have been read. */

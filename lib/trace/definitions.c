@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "state/group_json.h"
+#include "state/job_state.h"
 
 const char *const mpiq_trace_attribute_names[MPIQ_TRACE_ATTRIBUTES] = {
     [MPIQ_TRACE_PEER] = "mpiq peer",         [MPIQ_TRACE_TAG] = "mpiq tag",
@@ -316,7 +316,7 @@ static struct mpiq_error *find_ranks(struct mpiq_trace_definitions *definitions)
     }
     if (!all || all->count == 0)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "it has no MPI ranks");
-    if (all->count > MPIQ_GROUP_MAX)
+    if (all->count > MPIQ_JOB_MAX_PROCESSES)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "it names more ranks than a job can have");
     definitions->masters = malloc(all->count * sizeof *definitions->masters);
     if (!definitions->masters)

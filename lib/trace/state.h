@@ -3,7 +3,7 @@
 #ifndef MPIQ_TRACE_STATE_H
 #define MPIQ_TRACE_STATE_H
 
-#include "state/state_lines.h"
+#include "state/snapshot.h"
 #include "trace/replay.h"
 
 /* Gives each rank's state (as look 1) to the callback, in the order of ranks. */
