@@ -20,7 +20,7 @@ READS = {
     "lib/names": ({"strstr"}, "paths of objects"),
     "lib/process": ({"memmem", "sscanf", "strsep", "strstr"}, "files of /proc, paths, sections of debug information"),
     "lib/rank": ({"sscanf", "strstr"}, "files of /proc, paths, names of functions, options of its programs"),
-    "lib/trace": ({"sscanf", "strstr"}, "options of its programs, names of regions in an archive"),
+    "lib/trace": ({"strstr"}, "names of regions in an archive"),
     "lib/hosts": ({"memmem", "sscanf", "strsep", "strstr"}, "launchers' lists and command lines, collectors' streams"),
     "lib/session": ({"strstr"}, "files of /proc"),
 }

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -87,6 +88,22 @@ static bool become(const struct mpiq_confinement *confinement)
         return false;
     return setgroups(0, NULL) == 0 && setresgid(group, group, group) == 0 &&
            setresuid(user, user, user) == 0 && (!confinement->keep_trace || keep_only_looking(false));
+}
+
+bool mpiq_confine_options(struct mpiq_confinement *confinement, int count, char *const *arguments)
+{
+    for (int i = 1; i + 1 < count; i += 2) {
+        const char *name = arguments[i], *value = arguments[i + 1];
+        if (strcmp(name, "--memory") == 0)
+            confinement->memory = strtoull(value, NULL, 10);
+        else if (strcmp(name, "--parent") == 0)
+            confinement->parent = (pid_t)strtol(value, NULL, 10);
+        else if (strcmp(name, "--user") == 0)
+            confinement->become = sscanf(value, "%u:%u", &confinement->user, &confinement->group) == 2;
+        if (strcmp(name, "--user") == 0 && !confinement->become)
+            return false;
+    }
+    return true;
 }
 
 bool mpiq_confine_begin(const struct mpiq_confinement *confinement)
@@ -278,6 +295,23 @@ bool mpiq_confine_end(enum mpiq_confined kind)
                 seccomp_load(filter) == 0;
     seccomp_release(filter);
     return good;
+}
+
+/* ---- crashes ---------------------------------------------------------------------------------------- */
+
+void mpiq_confine_catch_crashes(void (*handler)(int), bool at_alarm)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGALRM};
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK | SA_RESETHAND | SA_NODEFER};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals - !at_alarm; i++)
+        sigaction(signals[i], &action, NULL);
+}
+
+bool mpiq_confine_use_crash_stack(void)
+{
+    enum { SIZE = 32768 };
+    const stack_t stack = {.ss_sp = malloc(SIZE), .ss_size = SIZE};
+    return stack.ss_sp && sigaltstack(&stack, NULL) == 0;
 }
 
 /* ---- environment ------------------------------------------------------------------------------------ */

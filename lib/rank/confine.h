@@ -40,6 +40,10 @@ struct mpiq_confinement {
     gid_t group;
 };
 
+/* Takes from main's arguments what every confined process is started with: --memory BYTES, --parent PID,
+   --user UID:GID.  Other options are the caller's.  False: the value of --user is no such pair. */
+bool mpiq_confine_options(struct mpiq_confinement *confinement, int count, char *const *arguments);
+
 /*
  * A session of its own; standard input, output and error on /dev/null; directory /; no core file; limits on
  * memory and descriptors; another user if asked; no new privileges; killed when the parent thread ends.
@@ -54,6 +58,13 @@ bool mpiq_confine_begin(const struct mpiq_confinement *confinement);
  * does not do it.
  */
 bool mpiq_confine_end(enum mpiq_confined kind);
+
+/* Calls handler, on the calling thread's crash stack, when the process crashes: it says so and ends it.  With
+   at_alarm also when mpiq asks for its end with SIGALRM. */
+void mpiq_confine_catch_crashes(void (*handler)(int), bool at_alarm);
+
+/* Gives the calling thread a stack for its end.  False without memory. */
+bool mpiq_confine_use_crash_stack(void);
 
 /*
  * The environment of a confined process, made from ours: only the variables that tests and MPIQ_DEBUG need,

@@ -64,18 +64,6 @@ static void on_crash(int number)
     _exit(EXIT_FAILURE);
 }
 
-static void catch_crashes(void)
-{
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGALRM};
-    static char stack[32768];
-    const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
-    struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_RESETHAND | SA_NODEFER};
-
-    sigaltstack(&alternative, NULL);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &action, NULL);
-}
-
 /* ---- limits ----------------------------------------------------------------------------------------- */
 
 static void *watch(void *argument)
@@ -106,29 +94,12 @@ static bool start_watcher(void)
     return !failed;
 }
 
-/* The words that lib/rank/host.c puts on the command line. */
-static bool read_arguments(int count, char **arguments, struct mpiq_confinement *ret)
-{
-    for (int i = 1; i + 1 < count; i += 2) {
-        const char *value = arguments[i + 1];
-        if (strcmp(arguments[i], "--memory") == 0)
-            ret->memory = strtoull(value, NULL, 10);
-        else if (strcmp(arguments[i], "--parent") == 0)
-            ret->parent = (pid_t)strtol(value, NULL, 10);
-        else if (strcmp(arguments[i], "--user") == 0)
-            ret->become = true;
-        if (strcmp(arguments[i], "--user") == 0 && sscanf(value, "%u:%u", &ret->user, &ret->group) != 2)
-            return false;
-    }
-    return true;
-}
-
 static bool prepare(int count, char **arguments)
 {
     struct mpiq_confinement confinement = {.kind = MPIQ_CONFINED_HELPER, .keep_error = mpiq_debug_on("dll")};
     close_range(DLL + 1, UINT_MAX, 0);
     prctl(PR_SET_NAME, "mpiq-dll-host"); /* executed from a descriptor, it is called by that one's number */
-    return read_arguments(count, arguments, &confinement) && mpiq_confine_begin(&confinement) &&
+    return mpiq_confine_options(&confinement, count, arguments) && mpiq_confine_begin(&confinement) &&
            start_watcher() && mpiq_confine_end(MPIQ_CONFINED_HELPER);
 }
 
@@ -286,9 +257,9 @@ int main(int count, char **arguments)
         fprintf(stderr, "mpiq-dll-host is started by mpiq, not by hand\n");
         return EXIT_FAILURE;
     }
-    if (!prepare(count, arguments))
+    if (!prepare(count, arguments) || !mpiq_confine_use_crash_stack())
         return EXIT_FAILURE;
-    catch_crashes();
+    mpiq_confine_catch_crashes(on_crash, true);
     /* What one look has used, the next one needs again: nothing goes back to the system in between. */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_MMAP_THRESHOLD, 32 << 20);

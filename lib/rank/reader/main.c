@@ -101,22 +101,6 @@ static void on_crash(int number)
     _exit(128 + number);
 }
 
-static void catch_crashes(void)
-{
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-    struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_RESETHAND | SA_NODEFER};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &action, NULL);
-}
-
-/* Each thread has a stack for the end of its own. */
-static bool use_crash_stack(void)
-{
-    enum { SIZE = 32768 };
-    const stack_t stack = {.ss_sp = malloc(SIZE), .ss_size = SIZE};
-    return stack.ss_sp && sigaltstack(&stack, NULL) == 0;
-}
-
 /* ---- answers ---------------------------------------------------------------------------------------- */
 
 static void say_line(const char *line, size_t length)
@@ -291,7 +275,7 @@ static void serve(struct worker *worker, const struct request *request)
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    if (!use_crash_stack())
+    if (!mpiq_confine_use_crash_stack())
         _exit(MPIQ_EXIT_NO_MEMORY);
     for (;;) {
         pthread_mutex_lock(&lock);
@@ -401,11 +385,7 @@ static bool parse_options(int count, char **arguments, struct options *ret)
     for (int i = 1; i + 1 < count; i += 2) {
         const char *name = arguments[i];
         char *value = arguments[i + 1];
-        if (strcmp(name, "--memory") == 0)
-            ret->confinement.memory = strtoull(value, NULL, 10);
-        else if (strcmp(name, "--parent") == 0)
-            ret->confinement.parent = (pid_t)strtol(value, NULL, 10);
-        else if (strcmp(name, "--threads") == 0)
+        if (strcmp(name, "--threads") == 0)
             ret->threads = strtoull(value, NULL, 10);
         else if (strcmp(name, "--sources") == 0)
             ret->sources = strtoull(value, NULL, 10);
@@ -415,13 +395,9 @@ static bool parse_options(int count, char **arguments, struct options *ret)
             ret->host.recorder = (struct mpiq_opened_dll){value, RECORDER_DLL, false};
         else if (strcmp(name, "--keep-trace") == 0)
             ret->confinement.keep_trace = *value == '1';
-        else if (strcmp(name, "--user") == 0)
-            ret->confinement.become =
-                sscanf(value, "%u:%u", &ret->confinement.user, &ret->confinement.group) == 2;
-        if (strcmp(name, "--user") == 0 && !ret->confinement.become)
-            return false;
     }
-    return ret->threads > 0 && ret->threads <= THREADS_MAX && ret->sources <= SOURCES_MAX;
+    return mpiq_confine_options(&ret->confinement, count, arguments) && ret->threads > 0 &&
+           ret->threads <= THREADS_MAX && ret->sources <= SOURCES_MAX;
 }
 
 static bool start_workers(const struct options *options)
@@ -456,7 +432,7 @@ int main(int count, char **arguments)
     close(HELPER);
     sources = calloc(options.sources + 1, sizeof *sources);
     source_count = options.sources;
-    catch_crashes();
+    mpiq_confine_catch_crashes(on_crash, false);
     /* What one rank has used, the next one needs again: nothing goes back to the system in between. */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_MMAP_THRESHOLD, 32 << 20);

@@ -23,7 +23,7 @@
 
 #include "base/cleanup.h"
 #include "rank/confine.h"
-#include "state/state_lines.h"
+#include "state/snapshot.h"
 #include "process/pipe.h"
 #include "trace/late.h"
 #include "trace/state.h"
@@ -50,18 +50,6 @@ static void on_crash(int number)
     if (write(WIRE, line, (size_t)length) < 0)
         _exit(EXIT_FAILURE);
     _exit(128 + number);
-}
-
-static void catch_crashes(void)
-{
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-    enum { SIZE = 32768 };
-    const stack_t stack = {.ss_sp = malloc(SIZE), .ss_size = SIZE};
-    if (stack.ss_sp)
-        sigaltstack(&stack, NULL);
-    struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_RESETHAND | SA_NODEFER};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &action, NULL);
 }
 
 /* ---- answers ---------------------------------------------------------------------------------------- */
@@ -187,24 +175,6 @@ static int serve_requests(void)
     }
 }
 
-/* What reader_process.c starts every reader with; the rest of it is for others. */
-static bool parse_options(int count, char **arguments, struct mpiq_confinement *ret)
-{
-    for (int i = 1; i + 1 < count; i += 2) {
-        const char *name = arguments[i];
-        char *value = arguments[i + 1];
-        if (strcmp(name, "--memory") == 0)
-            ret->memory = strtoull(value, NULL, 10);
-        else if (strcmp(name, "--parent") == 0)
-            ret->parent = (pid_t)strtol(value, NULL, 10);
-        else if (strcmp(name, "--user") == 0)
-            ret->become = sscanf(value, "%u:%u", &ret->user, &ret->group) == 2;
-        if (strcmp(name, "--user") == 0 && !ret->become)
-            return false;
-    }
-    return true;
-}
-
 int main(int count, char **arguments)
 {
     struct mpiq_confinement confinement = {.kind = MPIQ_CONFINED_READER, /* it has many files open */
@@ -214,14 +184,14 @@ int main(int count, char **arguments)
         return EXIT_FAILURE;
     }
     prctl(PR_SET_NAME, "mpiq-trace-read");
-    if (!parse_options(count, arguments, &confinement))
+    if (!mpiq_confine_options(&confinement, count, arguments))
         return EXIT_FAILURE;
     fcntl(WIRE, F_SETFD, FD_CLOEXEC);
     for (int fd = WIRE + 1; fd < 16; fd++)
         close(fd);
-    if (!mpiq_confine_begin(&confinement))
+    if (!mpiq_confine_begin(&confinement) || !mpiq_confine_use_crash_stack())
         return EXIT_FAILURE;
-    catch_crashes();
+    mpiq_confine_catch_crashes(on_crash, false);
     mpiq_pipe_init(&wire, WIRE, WIRE);
     if (!mpiq_confine_end(MPIQ_CONFINED_HELPER))
         return EXIT_FAILURE;
