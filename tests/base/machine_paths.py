@@ -14,6 +14,7 @@ OURS = re.compile(rb"/(?:root|work|Users|home/(?!user/)[a-z]+|tmp/tmp\.[A-Za-z0-
 FOLDERS = ["fuzz/*", "*/recorded", "replay/answers", "report/expected", "state/inputs", "conformance/expected"]
 ZSTD = b"\x28\xb5\x2f\xfd"
 MOST = 1 << 26
+BUFFER = ctypes.create_string_buffer(MOST)
 
 
 def unpacked(data):
@@ -22,17 +23,16 @@ def unpacked(data):
     for name in ("ZSTD_findFrameCompressedSize", "ZSTD_decompress"):
         getattr(library, name).restype = ctypes.c_size_t
     at = data.find(ZSTD)
-    contents = b""
+    contents = []
     while at >= 0:
         frame = data[at:]
         size = library.ZSTD_findFrameCompressedSize(frame, ctypes.c_size_t(len(frame)))
         if size > len(frame):
             break
-        buffer = ctypes.create_string_buffer(MOST)
-        got = library.ZSTD_decompress(buffer, ctypes.c_size_t(MOST), frame, ctypes.c_size_t(size))
-        contents += buffer.raw[:got] if got <= MOST else b""
+        got = library.ZSTD_decompress(BUFFER, ctypes.c_size_t(MOST), frame, ctypes.c_size_t(size))
+        contents.append(ctypes.string_at(BUFFER, got) if got <= MOST else b"")
         at = data.find(ZSTD, at + size)
-    return contents
+    return b"".join(contents)
 
 
 def main():
