@@ -79,7 +79,7 @@ class ClusterJob:
         return not running(self.program) and "Segmentation fault" in self.output()
 
     def hung(self, seconds=60):
-        """Waits until each rank has said that its next call is the one that hangs, and has spun there.  A job
+        """Waits until each rank has said that its next call is the one that hangs, and stands still there.  A job
         that has died before that, with nobody looking, is started once more."""
         self._until(lambda: self._is_ready() or self._died(), seconds)
         if not self._is_ready():
@@ -88,8 +88,7 @@ class ClusterJob:
             self._until(self._is_ready, seconds)
         pids = running(self.program)
         assert len(pids) == RANKS, (pids, self.output())
-        spun = {pid: jobs.cpu_ns(pid) + jobs.SPUN_NS for pid in pids}
-        self._until(lambda: all((jobs.cpu_ns(pid) or 0) >= wanted for pid, wanted in spun.items()), seconds)
+        jobs.stand_still(pids)
         return self.step_back()
 
     def works(self, seconds=60):

@@ -11,14 +11,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 
 import pytest
 
 from support import conditions
 from support.built import built
 from support.conditions import ended, wait_until
-from support.job import AS_ROOT, step_back
+from support.job import AS_ROOT, stand_still, step_back
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -112,32 +111,15 @@ class Job:
         return re.findall(r"^ready (\d+) (\d+)$", self.output.read_text(errors="replace"), re.M)
 
     def wait_for(self, count):
-        """Pids by rank once so many have said ready; a little later all of them are where they stay."""
+        """Pids by rank once so many have said ready, and stand still."""
         wait_until(lambda: len(self.ready()) >= count or self.process.poll() is not None, "ranks that are ready")
         if len(self.ready()) < count:
             raise RuntimeError("the job did not get ready: " + self.output.read_text(errors="replace"))
         pids = {int(rank): int(pid) for rank, pid in self.ready()}
+        stand_still(pids.values())
         for pid in pids.values():
-            self._settle(pid)
             step_back(pid)
         return pids
-
-    @staticmethod
-    def _settle(pid):
-        """A rank that says ready may still be on its way into the wait: until it has slept or spun for a while."""
-        def used():
-            fields = pathlib.Path("/proc/%d/stat" % pid).read_text().rsplit(")", 1)[1].split()
-            return fields[0], int(fields[11]) + int(fields[12])
-
-        samples = [used()]
-
-        def has_settled():
-            samples.append(used())
-            before, after = samples[-2:]
-            return after[0] == "S" and after == before or after[1] - samples[0][1] >= 10
-
-        time.sleep(0.03)
-        wait_until(has_settled, "a rank that sleeps or has spun", every=0.03)
 
     def signal(self, number):
         """Sends it to all ranks."""

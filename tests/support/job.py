@@ -2,7 +2,7 @@
 """Real mpirun jobs for tests: started in a session of their own, always ended by pid.
 
 Nothing here sleeps to be lucky: ranks say "ready" on a fifo, and a job
-stands still when each rank has spun for a while (or slept) since then.
+stands still when each rank has polled for a while (or slept) since then.
 """
 import atexit
 import contextlib
@@ -26,9 +26,13 @@ from support.conditions import NotMet, ended, wait_until
 # Of core files, objects are opened where programs belong: here the tests' own are.
 os.environ.setdefault("MPIQ_OBJECT_DIRS", f"{tempfile.gettempdir()}:{pathlib.Path.home()}:{libraries.TESTS.parent}")
 
-# CPU time after which a rank that only polls inside MPI has surely reached the loop it polls in.
+# CPU time after which a thread that only polls inside MPI has surely reached the loop it polls in.
 SPUN_NS = 30_000_000
-# A rank whose CPU time grows by less between two samples sleeps.
+# As good: so often it got a processor for less than this on average.  Whoever computes keeps one for milliseconds, if others
+# want it; one that polls gives it away each time it finds nothing.  (On a busy machine, 30 ms of that take ten seconds.)
+TURNS = 100
+SHORT_TURN_NS = 300_000
+# A thread whose CPU time grows by less between two samples sleeps.
 ASLEEP_NS = 1_000_000
 
 AS_ROOT = {
@@ -62,6 +66,36 @@ def step_back(pid, niceness=10):
         pathlib.Path(f"/proc/{pid}/autogroup").write_text(str(niceness), encoding="ascii")
 
 
+@contextlib.contextmanager
+def as_job_error():
+    """What has not come to be is the job's fault."""
+    try:
+        yield
+    except NotMet as error:
+        raise JobError(str(error)) from None
+
+
+def stand_still(pids):
+    """Waits until each of these processes, all of which are on their way into the call that hangs, has come to where it
+    stays: each of its threads polls there, or sleeps."""
+    first, last, standing = {}, {}, set()
+    moving = []
+
+    def all_stand():
+        threads = {(pid, thread): now for pid in pids for thread, now in turns(pid).items()}
+        for who, (spent, count) in threads.items():
+            spun, turned = (now - then for now, then in zip((spent, count), first.setdefault(who, (spent, count))))
+            polls = spun >= SPUN_NS or turned >= TURNS and spun < turned * SHORT_TURN_NS
+            sleeps = who in last and spent - last[who][0] < ASLEEP_NS and thread_state(*who) not in "RD"
+            if polls or sleeps:
+                standing.add(who)
+        last.update(threads)
+        moving[:] = sorted({pid for pid, _ in threads.keys() - standing})
+        return not moving
+
+    wait_until(all_stand, lambda: f"processes {moving} to have polled or slept", every=0.03)
+
+
 def environment_now():
     """A copy of os.environ, which pytest changes while threads start jobs."""
     while True:
@@ -79,7 +113,6 @@ class Job:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="mpiq-job-", dir="/tmp"))
         self.ready = {}          # pid: rank (of spawned worlds too)
         self.through = set()     # ranks
-        self._spun = {}          # pid: CPU time when it said ready
         self._rest = b""
         self._ending = threading.RLock()
         fifo = self.directory / "ready"
@@ -139,7 +172,6 @@ class Job:
     def said_ready(self, pid, rank):
         """The rank's next call is the one that hangs."""
         self.ready[pid] = rank
-        self._spun[pid] = cpu_ns(pid) or 0
 
     def wait_ready(self, count=None):
         """Until that many ranks (default all) have said ready."""
@@ -156,28 +188,14 @@ class Job:
         self._wait_until(are_ready, lambda: f"all ranks ready, not only {sorted(self.ready.values())}:\n{self.output()}")
 
     def stand_still(self):
-        """Until each rank that said ready has spun inside its last call for long enough, or sleeps."""
-        before = {pid: cpu_ns(pid) for pid in self.ready}
-        waiting = set(self.ready)
-
-        def all_stand():
-            self.listen()
-            for pid in list(waiting):
-                now = cpu_ns(pid)
-                if now is None or now - self._spun[pid] >= SPUN_NS or is_asleep(pid) and now - (before[pid] or 0) < ASLEEP_NS:
-                    waiting.discard(pid)
-                before[pid] = now
-            return not waiting
-
-        time.sleep(0.03)
-        self._wait_until(all_stand, lambda: f"processes {sorted(waiting)} to have spun or slept", every=0.03)
+        """Until each rank that said ready has polled inside its last call for long enough, or sleeps."""
+        with as_job_error():
+            stand_still(self.ready)
 
     @staticmethod
-    def _wait_until(condition, what, **options):
-        try:
-            wait_until(condition, what, **options)
-        except NotMet as error:
-            raise JobError(str(error)) from None
+    def _wait_until(condition, what):
+        with as_job_error():
+            wait_until(condition, what)
 
     def step_back(self):
         """Leaves the processors to those who look: ranks that hang spin for nothing."""
@@ -278,14 +296,6 @@ def marked_processes(mark):
     return [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and carries(int(entry), mark)]
 
 
-def is_asleep(pid):
-    """Whether no thread of a process has or wants a processor."""
-    try:
-        return not any("R" in thread_state(pid, thread) for thread in os.listdir(f"/proc/{pid}/task"))
-    except OSError:
-        return True
-
-
 def thread_state(pid, thread):
     """R S D T t Z, or X when it is gone."""
     return process_state(f"{pid}/task/{thread}")
@@ -323,11 +333,15 @@ def naps(pid):
 
 def cpu_ns(pid):
     """CPU time of all threads of a process in nanoseconds; None when it is gone."""
-    total = 0
-    try:
+    return sum(spent for spent, _ in turns(pid).values()) or None
+
+
+def turns(pid):
+    """{thread: (its CPU time in nanoseconds, how often it has got a processor)} of a process; {} when it is gone."""
+    found = {}
+    with contextlib.suppress(OSError, IndexError, ValueError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
-                total += int(file.read().split()[0])
-    except (OSError, IndexError, ValueError):
-        return None
-    return total
+                spent, _, count = map(int, file.read().split())
+            found[thread] = spent, count
+    return found
