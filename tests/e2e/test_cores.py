@@ -6,9 +6,9 @@ from support.answers import without_times
 
 
 def test_cores_say_what_the_job_said(cores, hung, mpiq):
-    alive = mpiq.json(hung.pid)
+    alive = mpiq.of_hung(hung.pid).json
     dead = mpiq("--json", *cores)
-    assert dead.status == 1, dead.err
+    assert dead.status == 1, dead.out + dead.err
     assert dead.json["verdict"] == "deadlock"
     assert without_times(dead.json["findings"]) == without_times(alive["findings"])
 

@@ -9,13 +9,14 @@ import pathlib
 import re
 import shutil
 import subprocess
+import time
 
 import pytest
 
 import run as tests_run
 from support import built
 from support.answers import ROOT
-from support.conditions import wait_until
+from support.conditions import Deadline, Unchanged, wait_until
 from support.documents import VERDICT, blocks, documents, timeless
 from support.job import AS_ROOT
 
@@ -121,24 +122,33 @@ def test_session(before, steps, shell):
         shell.say(step.command)
     at = 0
     if before: # its own wait comes with its first report
-        wait_until(lambda: shell.say("mpiq").startswith("deadlock"), lambda: shell.say("mpiq"), every=0.2)
+        until_deadlock(shell)
     while at < len(steps):
         step = steps[at]
         if step.command.startswith("gdb -p"):
-            wait_until(lambda: shell.say("mpiq").startswith("deadlock"), lambda: shell.say("mpiq"), every=0.2)
+            until_deadlock(shell)
             typed = steps[at + 1:]
             for one, said in zip(typed, gdb_answers(shell, typed)):
                 check(one, said)
             return
-        said = [shell.say(step.command)]
+        said = shell.say(step.command)
         if step.command.startswith("mpiq") and "run" not in step.command.split():
-            def as_shown():
-                said[:] = [shell.say(step.command)]
-                return is_shown(step, said[0])
-
-            wait_until(as_shown, lambda: f"{step.command}:\n{said[0]}", every=0.2)
-        check(step, said[0])
+            said = until_shown(shell, step, said)
+        check(step, said)
         at += 1
+
+
+def until_deadlock(shell):
+    wait_until(lambda: shell.say("mpiq").startswith("deadlock"), lambda: shell.say("mpiq"), every=0.2)
+
+
+def until_shown(shell, step, said):
+    """What the command prints once that is what is shown; or what it keeps printing, for that will not be."""
+    unchanged, deadline = Unchanged(), Deadline()
+    while not is_shown(step, said) and not unchanged.stays(timeless(said)) and not deadline.passed():
+        time.sleep(0.2)
+        said = shell.say(step.command)
+    return said
 
 
 def is_shown(step, said):

@@ -16,9 +16,7 @@ RECEIVE_LINE = line_of(SOURCE, "MPI_Recv(&answer")
 
 @pytest.fixture(scope="module")
 def report(hung, mpiq):
-    answer = mpiq("--json", hung.pid)
-    assert answer.status == 1, answer.err
-    return answer.json
+    return mpiq.of_hung(hung.pid).json
 
 
 def test_waiting_times_are_shown(hung, mpiq):

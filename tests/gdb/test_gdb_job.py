@@ -13,7 +13,7 @@ from test_gdb_places import needs_gdbserver
 from test_gdb_trouble import is_free
 from support import conditions
 from support.answers import without_times
-from support.conditions import NotMet, wait_until
+from support.conditions import NotMet, Unchanged, wait_until
 
 # How long something has lasted is another moment later.
 _TIME = re.compile(r"\b\d+(\.\d+)? (ms|s|m|h|d)\b( \d+ (ms|s|m|h)\b)*")
@@ -52,14 +52,14 @@ def each_said(mpiq, pid, commands, before=(), **how):
 def agree_on_each(mpiq, job, in_gdb, commands=tuple(ONE_LINE_EACH), same=lambda expected, said: timeless(expected) == timeless(said)):
     """agree() for commands and their arguments: in_gdb(commands) gives what gdb prints for them.  Those on which the two
     differ are asked for again."""
-    left, last = list(commands), []
+    left, last, unchanged = list(commands), [], Unchanged()
 
     def alike():
         answers = in_gdb([" ".join(["mpi", command, *arguments]) for command, arguments in left])
         both = [(mpiq_says(mpiq, command, *arguments, job.pid), said) for (command, arguments), said in zip(left, answers)]
         last[:] = [pair for pair in both if not same(*pair)]
         left[:] = [command for command, pair in zip(left, both) if not same(*pair)]
-        return not left
+        return not left or unchanged.stays([timeless(said) for pair in last for said in pair])
 
     with contextlib.suppress(NotMet):
         wait_until(alike, seconds=20)
@@ -69,11 +69,11 @@ def agree_on_each(mpiq, job, in_gdb, commands=tuple(ONE_LINE_EACH), same=lambda 
 def agree(both):
     """mpiq and gdb say the same, (expected, said), in the end: a rank that polls may be caught where its stack cannot be
     walked, then another look sees it."""
-    last = []
+    last, unchanged = [], Unchanged()
 
     def alike():
         last[:] = both()
-        return last[0] == last[1]
+        return last[0] == last[1] or unchanged.stays(list(last))
 
     with contextlib.suppress(NotMet):
         wait_until(alike, seconds=20)

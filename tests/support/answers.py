@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 
 from support import schema
-from support.conditions import run, wait_until
+from support.conditions import Unchanged, run, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # mpiq answers sooner than this.
@@ -43,16 +43,28 @@ class Mpiq:
         return self(*arguments, "--json").json
 
     def until(self, right, *arguments, never=()):
-        """Looks until right(answer): that JSON answer.  No verdict may be one of `never`."""
-        answers = []
+        """Looks until right(answer): that JSON answer.  No verdict may be one of `never`.  A deadlock remains what it is:
+        one of which the same is said again and again is not waited for."""
+        answers, unchanged = [], Unchanged()
 
         def is_right():
             answers[:] = [self("--json", *arguments)]
-            assert not answers[0].out or answers[0].json["verdict"] not in never, answers[0].out
-            return answers[0].out and right(answers[0])
+            if not answers[0].out:
+                return False
+            value = answers[0].json
+            assert value["verdict"] not in never, answers[0].out
+            if right(answers[0]):
+                return True
+            assert value["verdict"] != "deadlock" or not unchanged.stays(without_times(value)), f"it stays so:\n{answers[0].out}"
+            return False
 
         wait_until(is_right, lambda: answers, every=0.1)
         return answers[0]
+
+    def of_hung(self, *arguments):
+        """The JSON answer about a job that hangs and stands still.  A rank that gets no processor between two looks is not
+        seen to poll: then nothing is proven, and another look proves it."""
+        return self.until(lambda answer: answer.json["verdict"] == "deadlock", *arguments, never=("running", "stalled", "finished"))
 
     def start(self, *arguments, **options):
         """Leaves it running: its Popen."""

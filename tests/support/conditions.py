@@ -17,13 +17,22 @@ class NotMet(AssertionError):
     """What has not come to be."""
 
 
+def work_slowness():
+    """How many times as long as on a machine at rest a piece of work takes, at least 1."""
+    began = time.monotonic()
+    hashlib.sha1(WORK).digest()
+    return max(1.0, (time.monotonic() - began) / WORK_SECONDS)
+
+
+def crowding():
+    """How many want a processor, by processor, over the last minute, at least 1."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 def slowness():
     """How many times as long as on a machine at rest things take, at least 1: by a piece of work, and by how many
     want a processor."""
-    began = time.monotonic()
-    hashlib.sha1(WORK).digest()
-    worked = (time.monotonic() - began) / WORK_SECONDS
-    return max(1.0, worked, os.getloadavg()[0] / (os.cpu_count() or 1))
+    return max(work_slowness(), crowding())
 
 
 def processor_slowness():
@@ -46,23 +55,52 @@ def in_time(took, seconds, slow=slowness, tries=3):
 
 
 class Deadline:
-    """A time to come.  The machine is measured when it seems to be over, and again as long as it gets slower."""
+    """A time to come.  A second in which N want each processor counts for a part of N.  A piece of work is measured when the
+    time seems to be over, and again as long as the machine gets slower."""
 
     def __init__(self, seconds=60):
         self.seconds = seconds
-        self.factor = 1.0
-        self.began = time.monotonic()
+        self.factor = 1.0 # by pieces of work
+        self.spent = 0.0
+        self.began = self.seen = time.monotonic()
+        self.crowding = crowding()
+
+    def age(self):
+        """Seconds since its beginning."""
+        return time.monotonic() - self.began
 
     def left(self):
-        """Seconds, by what is known of the machine."""
-        return max(0.0, self.began + self.seconds * self.factor - time.monotonic())
+        """Seconds after which it is worth asking again."""
+        self._pass_by()
+        return max(0.0, min(5.0, (self.seconds * self.factor - self.spent) * self.crowding))
 
     def passed(self):
         if self.left() > 0:
             return False
         if self.seconds > 0:
-            self.factor = max(self.factor, slowness())
+            self.factor = max(self.factor, work_slowness())
         return self.left() <= 0
+
+    def _pass_by(self):
+        now, crowded = time.monotonic(), crowding()
+        self.spent += (now - self.seen) / max(self.crowding, crowded)
+        self.seen, self.crowding = now, crowded
+
+
+class Unchanged:
+    """Whether the same has come so often, and for so long, that nothing else will come."""
+
+    def __init__(self, seconds=5, times=5):
+        self.seconds = seconds
+        self.times = times
+        self.last = self.count = self.deadline = None
+
+    def stays(self, value):
+        """Takes in what has come now."""
+        if self.count is None or value != self.last:
+            self.last, self.count, self.deadline = value, 0, Deadline(self.seconds)
+        self.count += 1
+        return self.count >= self.times and self.deadline.passed()
 
 
 def wait_until(condition, what="the condition", seconds=60, every=0.02):
@@ -77,7 +115,7 @@ def wait_until(condition, what="the condition", seconds=60, every=0.02):
             met = condition()
             if met:
                 return met
-            raise NotMet(f"not within {seconds} s, {deadline.factor:.1f} times as long on this machine: "
+            raise NotMet(f"not within {seconds} s of a machine at rest, {deadline.age():.0f} s on this one: "
                          f"{what() if callable(what) else what}")
         time.sleep(every)
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A terminal with a program in it: tmux, as people have it, without anybody's settings."""
 import os
+import re
 import shutil
 import subprocess
 import uuid
 
 import pytest
 
-from support.conditions import wait_until
+from support.conditions import Unchanged, wait_until
 
 
 class Terminal:
@@ -33,12 +34,14 @@ class Terminal:
         return self._tmux("capture-pane", "-p")
 
     def wait_for(self, *texts, seconds=60):
-        """Until all of them stand on the screen: it."""
-        shown = []
+        """Until all of them stand on the screen: it.  A screen on which nothing but numbers changes is not waited for."""
+        shown, unchanged = [], Unchanged(seconds / 4, 20)
 
         def is_there():
             shown[:] = [self.screen()]
-            return all(text in shown[0] for text in texts)
+            there = all(text in shown[0] for text in texts)
+            assert there or not unchanged.stays(re.sub(r"\d+", "0", shown[0])), f"the screen stays without {texts}:\n{shown[0]}"
+            return there
 
         wait_until(is_there, lambda: f"{texts} on the screen:\n{shown[0]}", seconds=seconds, every=0.1)
         return shown[0]
