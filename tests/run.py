@@ -32,6 +32,8 @@ BY_FILE = {"calls", "e2e", "gdb", "hosts", "latent", "mqs", "recorder", "securit
 FIRST_PIDS = (1000, 11000, 22000)
 # Folders that are left to the whole run: they need libraries that we build, other hosts, or many looks.
 NOT_QUICK = {"hosts", "mqs", "patch", "security"}
+# Numbers that are smaller in the quick run: ranks of a job of very many, seconds of torture.
+QUICK = {"MPIQ_JOB_TEST_RANKS": "20000", "MPIQ_TORTURE": "4"}
 # Of a test that has not ended by then something is wrong, on a busy machine too: meson's 30 seconds, that many times.
 UNIT_PATIENCE = 20
 
@@ -185,6 +187,9 @@ def main():
     tier = sys.argv[2] if sys.argv[2:] else "all"
     # A shell that runs this in the background has it ignored, and so would all that is started here.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if tier != "all":
+        for name, number in QUICK.items():
+            os.environ.setdefault(name, number)
     began = time.monotonic()
     counts = run_units(build, tier)
     TIMES["units"] = time.monotonic() - began

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A hung job on a machine that has no processor to give: whatever cannot be read, it is never called running.
 
-MPIQ_LOOKS says how many looks (10), MPIQ_BURNERS how many processes compete for the processors (8)."""
+MPIQ_LOOKS says how many looks (10), MPIQ_BURNERS how many processes compete with the job for one processor (4), to which
+all of them and mpiq are bound: other tests run on the others."""
 import collections
 import contextlib
 import os
@@ -14,7 +15,18 @@ from support import job as jobs
 from support.solver_job import SOLVER
 
 LOOKS = int(os.environ.get("MPIQ_LOOKS", "10"))
-BURNERS = int(os.environ.get("MPIQ_BURNERS", "8"))
+BURNERS = int(os.environ.get("MPIQ_BURNERS", "4"))
+
+
+@contextlib.contextmanager
+def one_processor():
+    """What is started within has one processor."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 @contextlib.contextmanager
@@ -40,7 +52,7 @@ def test_a_hung_job_is_never_running(mpiq, programs, library, tmp_path):
     mark = f"busy-{os.getpid()}-{library}"
     command = [f"mpirun.{library}", *(["--oversubscribe"] if library == "openmpi" else []), "-n", "4", *record,
                program, "--hang"]
-    with (tmp_path / "out").open("w") as out:
+    with (tmp_path / "out").open("w") as out, one_processor():
         launcher = subprocess.Popen(command, stdout=out, stderr=out,
                                     env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark})
         try:

@@ -31,7 +31,7 @@ def run(line, mpiq, tmp_path):
 
     def start(words, program, **options):
         environment = {**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark}
-        mpirun = [line.command("mpirun"), "--oversubscribe", "-n", "3"]
+        mpirun = [line.command("mpirun"), "--oversubscribe", "-n", "3", "nice"] # who hangs spins for nothing
         with (tmp_path / "out").open("w") as out, (tmp_path / "err").open("w") as err:
             started.append(mpiq.start("run", "--hang-after", "5", *words, "--", *mpirun, *program, stdout=out,
                                       stderr=err, env=environment, cwd=tmp_path))
@@ -143,12 +143,20 @@ def said_by(process, seconds=120):
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("names", [HEALTHY[i::3] for i in range(3)], ids="+".join)
-def test_work_outside_mpi_is_no_hang(line, mpiq, activity, names):
+def said_by_each(mpiq, line, activity, names, seconds):
+    """{name: what said_by gives} of jobs that run at once; none of them is left."""
+    running = {name: started(mpiq, line, activity, name, str(seconds)) for name in names}
+    try:
+        return {name: said_by(process) for name, process in running.items()}
+    finally:
+        for process in running.values():
+            process.kill()
+            kill_marked(process.mark)
+
+
+def test_work_outside_mpi_is_no_hang(line, mpiq, activity):
     """However long it takes: here twice --hang-after.  Output and status are the program's own."""
-    running = {name: started(mpiq, line, activity, name, str(2 * HANG_AFTER)) for name in names}
-    said = {name: said_by(process) for name, process in running.items()}
-    for name, (status, out, err) in said.items():
+    for name, (status, out, err) in said_by_each(mpiq, line, activity, HEALTHY, 2 * HANG_AFTER).items():
         assert (status, out) == (7, "done\n" * 2), f"{name}: {err}"
         assert "mpiq: ending" not in err and "stalled" not in err, f"{name}: {err}"
         assert err.count("mpiq: MPI has made no progress ") <= 1, f"{name}: {err}"
@@ -156,9 +164,7 @@ def test_work_outside_mpi_is_no_hang(line, mpiq, activity, names):
 
 def test_a_job_in_which_nothing_moves_is_ended(line, mpiq, activity):
     """It cannot be proven to be stuck: it polls, or sleeps."""
-    running = {name: started(mpiq, line, activity, name, "0") for name in HUNG}
-    for name, process in running.items():
-        status, out, err = said_by(process)
+    for name, (status, out, err) in said_by_each(mpiq, line, activity, HUNG, 0).items():
         assert (status, out) == (124, ""), f"{name}: {err}"
         # Where the machine is busy, a nap may first look like work: that is said once, and the job goes on.
         assert re.search("^stalled: ", err, re.M), f"{name}: {err}"

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "step_back.h"
+
 static int rank, size;
 #define WORLD MPI_COMM_WORLD
 #define IGNORE MPI_STATUS_IGNORE
@@ -566,6 +568,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(WORLD, &rank);
     MPI_Comm_size(WORLD, &size);
+    step_back();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
             cases[i].run();
