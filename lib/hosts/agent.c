@@ -32,11 +32,10 @@ struct mpiq_error *mpiq_agent_set(struct mpiq_launch *launch, char *const *words
                                     "name them with --hosts n1,n2");
 }
 
-struct mpiq_error *mpiq_agent_find_launcher(const struct mpiq_launch_query *query,
-                                            const char *const *programs, const char *called,
-                                            struct mpiq_launch *launch, pid_t *ret)
+struct mpiq_error *mpiq_agent_find_launcher(const struct mpiq_launch_query *query, const char *launcher,
+                                            const char *called, struct mpiq_launch *launch, pid_t *ret)
 {
-    *ret = mpiq_launcher_process_above(query->pid, programs);
+    *ret = mpiq_launcher_process_above(query->pid, launcher);
     if (*ret == 0)
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s has ended", called);
     struct mpiq_error *error = mpiq_launcher_process_is_mine(*ret);

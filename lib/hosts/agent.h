@@ -13,11 +13,10 @@
 /* Keeps the words.  UNSUPPORTED if one has a line break. */
 struct mpiq_error *mpiq_agent_set(struct mpiq_launch *launch, char *const *words, size_t count);
 
-/* The launcher at or above the query's pid whose program is one of these (mpiq_launcher_process_above), which
-   must be ours; names the job after it, by what users call it.  NOT_FOUND: it has ended; PERMISSION. */
-struct mpiq_error *mpiq_agent_find_launcher(const struct mpiq_launch_query *query,
-                                            const char *const *programs, const char *called,
-                                            struct mpiq_launch *launch, pid_t *ret);
+/* The launcher's process at or above the query's pid (mpiq_launcher_process_above), which must be ours; names
+   the job after it, by what users call it.  NOT_FOUND: it has ended; PERMISSION. */
+struct mpiq_error *mpiq_agent_find_launcher(const struct mpiq_launch_query *query, const char *launcher,
+                                            const char *called, struct mpiq_launch *launch, pid_t *ret);
 
 /* Where a launcher of the Open MPI family is told its agent: "--mca plm_rsh_agent AGENT",
    OMPI_MCA_plm_rsh_agent. Each list ends with NULL. */

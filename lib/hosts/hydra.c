@@ -22,7 +22,7 @@
 #include "hosts/launcher.h"
 #include "hosts/launcher_process.h"
 
-static const char *const programs[] = {"mpiexec.hydra", NULL};
+static const char name[] = "hydra";
 static const char proxy_name[] = "hydra_pmi_proxy";
 
 /* A child of mpiexec that is, or starts, a proxy. */
@@ -35,7 +35,7 @@ struct proxy {
 
 static bool detect(const struct mpiq_launch_query *query)
 {
-    return query->pid > 0 && mpiq_launcher_process_above(query->pid, programs) > 0;
+    return query->pid > 0 && mpiq_launcher_process_above(query->pid, name) > 0;
 }
 
 static bool is_proxy(const struct mpiq_launcher_process *process, struct proxy *ret)
@@ -110,7 +110,7 @@ static struct mpiq_error *take_children(pid_t mpiexec, struct mpiq_launch *launc
 static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpiq_launch *ret)
 {
     pid_t mpiexec;
-    struct mpiq_error *error = mpiq_agent_find_launcher(query, programs, "mpiexec", ret, &mpiexec);
+    struct mpiq_error *error = mpiq_agent_find_launcher(query, name, "mpiexec", ret, &mpiexec);
     if (!error)
         error = take_children(mpiexec, ret);
     if (!error && ret->host_count == 0)
@@ -118,8 +118,5 @@ static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpi
     return error;
 }
 
-const struct mpiq_launcher mpiq_launcher_hydra = {.name = "hydra",
-                                                  .title = "MPICH's Hydra",
-                                                  .detect = detect,
-                                                  .find = find,
-                                                  .commands = mpiq_agent_commands};
+const struct mpiq_launcher mpiq_launcher_hydra = {
+    .name = name, .title = "MPICH's Hydra", .detect = detect, .find = find, .commands = mpiq_agent_commands};

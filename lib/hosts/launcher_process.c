@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/proc.h"
+#include "names/programs.h"
 
 enum { DEPTH_MOST = 64, PATH_TEXT = 64, LINK_TEXT = 4096 };
 
@@ -21,7 +22,7 @@ static pid_t parent_of(pid_t pid)
     return stat.parent;
 }
 
-static bool runs(pid_t pid, const char *const *programs)
+static bool runs(pid_t pid, const char *launcher)
 {
     char path[PATH_TEXT], file[LINK_TEXT];
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
@@ -29,18 +30,13 @@ static bool runs(pid_t pid, const char *const *programs)
     if (length <= 0)
         return false;
     file[length] = '\0';
-    const char *slash = strrchr(file, '/');
-    for (size_t i = 0; programs[i]; i++) {
-        if (strcmp(slash ? slash + 1 : file, programs[i]) == 0)
-            return true;
-    }
-    return false;
+    return mpiq_program_is_of(file, launcher);
 }
 
-pid_t mpiq_launcher_process_above(pid_t pid, const char *const *programs)
+pid_t mpiq_launcher_process_above(pid_t pid, const char *launcher)
 {
     for (int depth = 0; pid > 1 && depth < DEPTH_MOST; depth++) {
-        if (runs(pid, programs))
+        if (runs(pid, launcher))
             return pid;
         pid = parent_of(pid);
     }

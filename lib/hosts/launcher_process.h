@@ -21,9 +21,9 @@ struct mpiq_launcher_process {
     size_t count;
 };
 
-/* The nearest of pid and its parents whose program (the file it runs, whatever it is called) has one of these
-   names, the last of which is NULL; 0: none has. */
-pid_t mpiq_launcher_process_above(pid_t pid, const char *const *programs);
+/* The nearest of pid and its parents that runs a program of that launcher (names/programs.h): by the file it
+   runs, whatever it is called; 0: none does. */
+pid_t mpiq_launcher_process_above(pid_t pid, const char *launcher);
 
 /* GONE, or PERMISSION.  The caller calls mpiq_launcher_process_deinit. */
 struct mpiq_error *mpiq_launcher_process_init(pid_t pid, struct mpiq_launcher_process *ret);

@@ -14,7 +14,7 @@
 #include "hosts/launcher_process.h"
 #include "hosts/rank_table.h"
 
-static const char *const programs[] = {"orterun", NULL};
+static const char name[] = "mpir";
 
 static const char *const agent_names[] = {"plm_rsh_agent", "pls_rsh_agent", "orte_rsh_agent", NULL};
 static const char *const options[] = {"mca", "gmca", NULL};
@@ -23,7 +23,7 @@ static const struct mpiq_agent_parameters parameters = {
 
 static bool detect(const struct mpiq_launch_query *query)
 {
-    return query->pid > 0 && mpiq_launcher_process_above(query->pid, programs) > 0;
+    return query->pid > 0 && mpiq_launcher_process_above(query->pid, name) > 0;
 }
 
 /* ---- hosts
@@ -94,7 +94,7 @@ static bool is_over(const struct mpiq_launch *launch)
 static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpiq_launch *ret)
 {
     pid_t mpirun = 0;
-    struct mpiq_error *error = mpiq_agent_find_launcher(query, programs, "mpirun", ret, &mpirun);
+    struct mpiq_error *error = mpiq_agent_find_launcher(query, name, "mpirun", ret, &mpirun);
     if (!error)
         error = find_hosts(query, mpirun, ret);
     if (!error)
@@ -108,7 +108,7 @@ static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpi
     return error;
 }
 
-const struct mpiq_launcher mpiq_launcher_mpir = {.name = "mpir",
+const struct mpiq_launcher mpiq_launcher_mpir = {.name = name,
                                                  .title = "Open MPI's mpirun",
                                                  .detect = detect,
                                                  .find = find,

@@ -15,7 +15,7 @@
 #include "hosts/pmix_tool.h"
 #include "hosts/rank_table.h"
 
-static const char *const programs[] = {"prterun", "prte", NULL};
+static const char name[] = "pmix";
 static const char *const agent_names[] = {"plm_ssh_agent", "plm_rsh_agent", NULL};
 static const char *const options[] = {"prtemca", "mca", NULL};
 static const struct mpiq_agent_parameters parameters = {
@@ -23,7 +23,7 @@ static const struct mpiq_agent_parameters parameters = {
 
 static bool detect(const struct mpiq_launch_query *query)
 {
-    return query->pid > 0 && mpiq_launcher_process_above(query->pid, programs) > 0;
+    return query->pid > 0 && mpiq_launcher_process_above(query->pid, name) > 0;
 }
 
 static struct mpiq_error *find_hosts(pid_t mpirun, const char *nspace, struct mpiq_launch *launch)
@@ -38,7 +38,7 @@ static struct mpiq_error *find_hosts(pid_t mpirun, const char *nspace, struct mp
 static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpiq_launch *ret)
 {
     pid_t mpirun;
-    struct mpiq_error *error = mpiq_agent_find_launcher(query, programs, "mpirun", ret, &mpirun);
+    struct mpiq_error *error = mpiq_agent_find_launcher(query, name, "mpirun", ret, &mpirun);
     if (!error)
         error = find_hosts(mpirun, query->nspace, ret);
     if (!error)
@@ -46,7 +46,7 @@ static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpi
     return error;
 }
 
-const struct mpiq_launcher mpiq_launcher_pmix = {.name = "pmix",
+const struct mpiq_launcher mpiq_launcher_pmix = {.name = name,
                                                  .title = "Open MPI's mpirun",
                                                  .detect = detect,
                                                  .find = find,

@@ -18,6 +18,9 @@ enum {
    ending counts as none: mpirun.openmpi is mpirun. */
 unsigned mpiq_program(const char *path);
 
+/* Whether the file at that path is what the user starts of that launcher ("hydra": a name of lib/hosts). */
+bool mpiq_program_is_of(const char *path, const char *launcher);
+
 /* Whether it starts ranks. */
 static inline bool mpiq_program_starts_ranks(const char *path)
 {

@@ -22,6 +22,17 @@ static void programs_are_told_by_their_whole_names(void)
     CU_ASSERT_EQUAL(mpiq_program(""), 0);
 }
 
+static void a_launcher_is_told_by_its_own_program(void)
+{
+    CU_ASSERT_TRUE(mpiq_program_is_of("/usr/bin/mpiexec.hydra", "hydra"));
+    CU_ASSERT_TRUE(mpiq_program_is_of("orterun", "mpir"));
+    CU_ASSERT_TRUE(mpiq_program_is_of("/opt/ompi/bin/prte", "pmix"));
+    CU_ASSERT_FALSE(mpiq_program_is_of("/usr/bin/orterun", "pmix"));
+    CU_ASSERT_FALSE(mpiq_program_is_of("/usr/bin/hydra_pmi_proxy", "hydra"));
+    CU_ASSERT_FALSE(mpiq_program_is_of("/usr/bin/mpirun", "hydra"));
+    CU_ASSERT_FALSE(mpiq_program_is_of("", "hydra"));
+}
+
 static void variables_of_a_job_are_told(void)
 {
     CU_ASSERT_TRUE(mpiq_variable_is_of_a_job("PMIX_RANK=3"));
@@ -46,6 +57,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         {"programs are told by their whole names", programs_are_told_by_their_whole_names},
+        {"a launcher is told by its own program", a_launcher_is_told_by_its_own_program},
         {"variables of a job are told", variables_of_a_job_are_told},
         {"mappings of MPI are told", mappings_of_mpi_are_told},
         CU_TEST_INFO_NULL,
