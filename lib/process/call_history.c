@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "process/call_word.h"
 #include "process/code.h"
+#include "process/history_end.h"
 #include "process/history_state.h"
 
 enum { TRANSFERS_MOST = 20000, INSTRUCTIONS_MOST = 400000 };

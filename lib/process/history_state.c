@@ -6,22 +6,8 @@
 #include "process/call_site.h"
 #include "process/call_word.h"
 
-/* What an instruction gives a name to, beside the registers that it writes (by number). */
-enum { READ_BEFORE = 64, LOADED = 62, MADE = 63 };
-
 /* Bytes above the stack pointer that may be arguments of a call, for its callee to use. */
 enum { STACK_ARGUMENTS = 64 };
-
-static uint64_t symbol_of(uint64_t address, int what)
-{
-    return address << 7 | (uint64_t)what;
-}
-
-/* What a register held at the function's entry. */
-static uint64_t entry_symbol(int number)
-{
-    return symbol_of(0, number);
-}
 
 static struct mpiq_history_word unknown(bool frame)
 {
@@ -49,11 +35,6 @@ static bool has_base_of(const struct mpiq_history_word *a, const struct mpiq_his
     return a->kind == b->kind && a->symbol == b->symbol;
 }
 
-static bool is_made(const struct mpiq_history_word *word)
-{
-    return word->kind == MPIQ_HISTORY_NAMED && (word->symbol & 127) == MADE;
-}
-
 /* ---- memory ---- */
 
 static void drop_slot(struct mpiq_history_state *state, size_t index)
@@ -66,7 +47,7 @@ static void forget(struct mpiq_history_state *state, bool of_frame, bool keep_ma
 {
     for (size_t i = state->slot_count; i-- > 0;) {
         if ((state->slots[i].base.kind == MPIQ_HISTORY_FRAME) == of_frame &&
-            !(keep_made && is_made(&state->slots[i].value)))
+            !(keep_made && mpiq_history_is_made(&state->slots[i].value)))
             drop_slot(state, i);
     }
 }
@@ -91,7 +72,7 @@ static void forget_at(struct mpiq_history_state *state, const struct mpiq_histor
         bool either = slot->base.kind == MPIQ_HISTORY_FRAME ? is_frame(address)
                       : address->kind == MPIQ_HISTORY_FRAME ? slot->base.frame
                                                             : true;
-        if ((same ? meets : either) && !(keep_made && is_made(&slot->value)))
+        if ((same ? meets : either) && !(keep_made && mpiq_history_is_made(&slot->value)))
             drop_slot(state, i);
     }
 }
@@ -138,7 +119,7 @@ void mpiq_history_begin(struct mpiq_history_state *state, const struct mpiq_arch
     memset(state, 0, sizeof *state);
     for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++)
         state->registers[i] =
-            (struct mpiq_history_word){.kind = MPIQ_HISTORY_NAMED, .symbol = entry_symbol(i)};
+            (struct mpiq_history_word){.kind = MPIQ_HISTORY_NAMED, .symbol = mpiq_history_entry_symbol(i)};
     state->registers[architecture->stack] = (struct mpiq_history_word){.kind = MPIQ_HISTORY_FRAME};
 }
 
@@ -241,7 +222,8 @@ static struct mpiq_history_word read_register(struct mpiq_history_state *state,
 {
     struct mpiq_history_word *word = &state->registers[reg];
     if (word->kind == MPIQ_HISTORY_UNKNOWN)
-        *word = name(state, symbol_of(instruction->address, READ_BEFORE + reg), word->frame);
+        *word = name(state, mpiq_history_symbol(instruction->address, MPIQ_HISTORY_READ_BEFORE + reg),
+                     word->frame);
     return *word;
 }
 
@@ -291,7 +273,7 @@ static struct mpiq_history_word load(struct mpiq_history_state *state,
         state->slots[at].doubted = false;
         return state->slots[at].value;
     }
-    uint64_t symbol = symbol_of(instruction->address, LOADED);
+    uint64_t symbol = mpiq_history_symbol(instruction->address, MPIQ_HISTORY_LOADED);
     struct mpiq_history_word value = name(state, symbol, frame);
     value.narrow = operand->width == 4;
     if (address.kind != MPIQ_HISTORY_NAMED || address.symbol != symbol)
@@ -438,12 +420,12 @@ void mpiq_history_step(struct mpiq_history_state *state, const struct mpiq_archi
         if (!(instruction->writes >> i & 1) || with_effect >> i & 1 || i == architecture->stack)
             continue;
         bool frame = sources_frame || state->spilled || state->escaped;
-        state->registers[i] = name(state, symbol_of(instruction->address, i), frame);
+        state->registers[i] = name(state, mpiq_history_symbol(instruction->address, i), frame);
     }
     for (int i = 0; i < instruction->effect_count; i++) {
         int reg = instruction->effects[i].reg;
         if (made[i].kind == MPIQ_HISTORY_UNKNOWN)
-            made[i] = name(state, symbol_of(instruction->address, reg), made[i].frame);
+            made[i] = name(state, mpiq_history_symbol(instruction->address, reg), made[i].frame);
         state->registers[reg] = made[i];
     }
     if (with_effect >> architecture->stack & 1)
@@ -490,7 +472,7 @@ static void forget_stack(struct mpiq_history_state *state, const struct mpiq_arc
             continue;
         if (top->kind != MPIQ_HISTORY_FRAME || above < 0 || (effect->known && above < (int64_t)pushed * 8))
             drop_slot(state, i);
-        else if (!effect->known && above < STACK_ARGUMENTS && !is_made(&slot->value))
+        else if (!effect->known && above < STACK_ARGUMENTS && !mpiq_history_is_made(&slot->value))
             slot->doubted = true;
     }
 }
@@ -560,7 +542,7 @@ void mpiq_history_call(struct mpiq_history_state *state, const struct mpiq_archi
     }
     if (effect->known && effect->made >= 0) {
         const struct mpiq_history_word *to = &words[effect->made];
-        struct mpiq_history_word value = name(state, symbol_of(address, MADE), false);
+        struct mpiq_history_word value = name(state, mpiq_history_symbol(address, MPIQ_HISTORY_MADE), false);
         forget_at(state, to, effect->made_size, false);
         remember_call(state, address, words);
         remember(state, to, effect->made_size, &value);
@@ -569,119 +551,4 @@ void mpiq_history_call(struct mpiq_history_state *state, const struct mpiq_archi
         if (i != architecture->stack && !(preserved >> i & 1))
             state->registers[i] = unknown(state->escaped);
     }
-}
-
-/* ---- the end ---- */
-
-void mpiq_history_end(struct mpiq_history_end *end, const struct mpiq_history_state *state,
-                      struct mpiq_modules *modules, const struct mpiq_frame_registers *frames,
-                      size_t frame_count, const struct mpiq_architecture *architecture)
-{
-    memset(end, 0, sizeof *end);
-    end->state = state;
-    end->modules = modules;
-    end->registers = frames;
-    for (int i = 0; i < MPIQ_FRAME_REGISTERS && !end->frame_known; i++) {
-        end->frame_known = state->registers[i].kind == MPIQ_HISTORY_FRAME && (frames->known >> i & 1);
-        if (end->frame_known)
-            end->frame = frames->value[i] - state->registers[i].value;
-    }
-    for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++)
-        end->argument_of[i] = -1;
-    for (size_t i = 0; i < architecture->argument_count; i++)
-        end->argument_of[architecture->arguments[i]] = (int)i;
-    if (frame_count > 1)
-        mpiq_call_site_read(modules, frames + 1, frame_count - 1, frames[0].pc, architecture->argument_count,
-                            end->entry);
-}
-
-/* A word whose value differs from another's by what the two add to the same name. */
-static struct mpiq_call_word moved(struct mpiq_call_word word, const struct mpiq_history_word *from,
-                                   const struct mpiq_history_word *to)
-{
-    word.value += to->value - from->value;
-    word.narrow = word.narrow || from->narrow || to->narrow;
-    if (word.narrow)
-        word.value = mpiq_word_cut(word.value, 4);
-    return word;
-}
-
-static bool has_name(const struct mpiq_history_word *word, uint64_t symbol)
-{
-    return word->kind == MPIQ_HISTORY_NAMED && word->symbol == symbol;
-}
-
-/* Of something that has a name: in a register that the callee preserves. */
-static struct mpiq_call_word in_register(const struct mpiq_history_end *end,
-                                         const struct mpiq_history_word *word)
-{
-    for (int i = 0; i < MPIQ_FRAME_REGISTERS; i++) {
-        const struct mpiq_history_word *reg = &end->state->registers[i];
-        if ((end->registers->known >> i & 1) && has_name(reg, word->symbol))
-            return moved(mpiq_word_constant(end->registers->value[i]), reg, word);
-    }
-    /* What the function was given, if that is no memory, which may have been written since. */
-    for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++) {
-        int argument = end->argument_of[i];
-        if (argument < 0 || word->symbol != entry_symbol(i))
-            continue;
-        const struct mpiq_history_word at_entry = {.kind = MPIQ_HISTORY_NAMED, .symbol = word->symbol};
-        const struct mpiq_call_word *given = &end->entry[argument];
-        if (given->known && given->origin_count == 0)
-            return moved(*given, &at_entry, word);
-    }
-    return mpiq_word_unknown;
-}
-
-/* An address that needs no other memory to be known. */
-static struct mpiq_call_word plain_address(const struct mpiq_history_end *end,
-                                           const struct mpiq_history_word *word)
-{
-    switch (word->kind) {
-    case MPIQ_HISTORY_NUMBER:
-        return mpiq_word_constant(word->value);
-    case MPIQ_HISTORY_FRAME:
-        return end->frame_known ? mpiq_word_constant(end->frame + word->value) : mpiq_word_unknown;
-    case MPIQ_HISTORY_NAMED:
-        return in_register(end, word);
-    default:
-        return mpiq_word_unknown;
-    }
-}
-
-struct mpiq_call_word mpiq_history_value(const struct mpiq_history_end *end,
-                                         const struct mpiq_history_word *word)
-{
-    struct mpiq_call_word value = plain_address(end, word);
-    value.narrow = value.narrow || (word->narrow && value.known);
-    for (size_t i = 0; !value.known && word->kind == MPIQ_HISTORY_NAMED && i < end->state->slot_count; i++) {
-        const struct mpiq_history_slot *slot = &end->state->slots[i];
-        struct mpiq_call_word address = plain_address(end, &slot->base);
-        if (slot->doubted || !has_name(&slot->value, word->symbol) || !address.known || address.narrow)
-            continue;
-        value = mpiq_word_read(end->modules, &address, slot->size);
-        if (value.known)
-            value = moved(value, &slot->value, word);
-    }
-    return value;
-}
-
-uint64_t mpiq_history_made(const struct mpiq_history_end *end, uint64_t address,
-                           const struct mpiq_history_word **words)
-{
-    for (size_t i = 0; i < end->state->slot_count; i++) {
-        const struct mpiq_history_slot *slot = &end->state->slots[i];
-        if (!is_made(&slot->value))
-            continue;
-        struct mpiq_call_word place = mpiq_history_value(end, &slot->base);
-        if (!place.known || place.narrow || place.value != address)
-            continue;
-        for (size_t j = 0; j < end->state->call_count; j++) {
-            if (symbol_of(end->state->calls[j].address, MADE) == slot->value.symbol) {
-                *words = end->state->calls[j].words;
-                return end->state->calls[j].address;
-            }
-        }
-    }
-    return 0;
 }

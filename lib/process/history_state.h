@@ -28,6 +28,25 @@ struct mpiq_history_word {
     uint64_t value;
 };
 
+/* A name: the instruction that made a value, and as what of it: a register (by number), or one of these. */
+enum { MPIQ_HISTORY_READ_BEFORE = 64, MPIQ_HISTORY_LOADED = 62, MPIQ_HISTORY_MADE = 63 };
+
+static inline uint64_t mpiq_history_symbol(uint64_t address, int what)
+{
+    return address << 7 | (uint64_t)what;
+}
+
+/* What a register held at the function's entry. */
+static inline uint64_t mpiq_history_entry_symbol(int number)
+{
+    return mpiq_history_symbol(0, number);
+}
+
+static inline bool mpiq_history_is_made(const struct mpiq_history_word *word)
+{
+    return word->kind == MPIQ_HISTORY_NAMED && (word->symbol & 127) == MPIQ_HISTORY_MADE;
+}
+
 enum { MPIQ_HISTORY_SLOTS = 96, MPIQ_HISTORY_CALLS = 24, MPIQ_HISTORY_REGISTERS = 32 };
 
 struct mpiq_history_slot {
@@ -74,28 +93,5 @@ void mpiq_history_arguments(const struct mpiq_history_state *state,
 void mpiq_history_call(struct mpiq_history_state *state, const struct mpiq_architecture *architecture,
                        uint64_t address, const struct mpiq_call_effect *effect,
                        const struct mpiq_history_word words[MPIQ_CALL_WORDS], uint64_t preserved);
-
-/* The state before the call that has not returned, with what the process holds now. */
-struct mpiq_history_end {
-    const struct mpiq_history_state *state;
-    struct mpiq_modules *modules;
-    const struct mpiq_frame_registers *registers;
-    bool frame_known;
-    uint64_t frame;                               /* the stack pointer at the function's entry */
-    int argument_of[MPIQ_HISTORY_REGISTERS];      /* which argument came in a register; -1 */
-    struct mpiq_call_word entry[MPIQ_CALL_WORDS]; /* what the function was given */
-};
-
-void mpiq_history_end(struct mpiq_history_end *end, const struct mpiq_history_state *state,
-                      struct mpiq_modules *modules, const struct mpiq_frame_registers *frames,
-                      size_t frame_count, const struct mpiq_architecture *architecture);
-
-/* The value of a word. */
-struct mpiq_call_word mpiq_history_value(const struct mpiq_history_end *end,
-                                         const struct mpiq_history_word *word);
-
-/* The address of the call that made the word at an address, and what it was given; 0: not known. */
-uint64_t mpiq_history_made(const struct mpiq_history_end *end, uint64_t address,
-                           const struct mpiq_history_word **words);
 
 #endif
