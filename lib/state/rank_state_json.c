@@ -27,82 +27,9 @@ static const char *const owners[] = {MPIQ_OWNERS(WORD)};
 static const char *const sources[] = {MPIQ_SOURCES(WORD)};
 static const char *const fact_kinds[] = {MPIQ_FACT_KINDS(WORD)};
 static const char *const errors[] = {MPIQ_ERRORS(WORD)};
-static const char *const comm_flags[] = {"inter", "internal", "freed", "self", "world", "topology"};
 #undef WORD
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-
-/* ---- values that are neither a number nor a word ---------------------------------------------------- */
-
-static void write_collective(struct mpiq_text *text, const void *member)
-{
-    const char *name = mpiq_collective_name(*(const int16_t *)member);
-    mpiq_text_string(text, name ? name : "", SIZE_MAX);
-}
-
-static const char *read_collective(struct mpiq_parser *parser, void *member)
-{
-    const char *complaint = mpiq_parser_string(parser);
-    if (complaint || parser->fault)
-        return complaint;
-    *(int16_t *)member = (int16_t)mpiq_collective_class(parser->string);
-    return *(int16_t *)member < 0 ? "is not the name of a collective call" : NULL;
-}
-
-static void write_context(struct mpiq_text *text, const void *member)
-{
-    const uint64_t *context = member;
-    mpiq_text_open(text, '[');
-    mpiq_text_hex(text, context[0]);
-    mpiq_text_hex(text, context[1]);
-    mpiq_text_close(text, ']');
-}
-
-static const char *read_context(struct mpiq_parser *parser, void *member)
-{
-    uint64_t *context = member;
-    size_t count = 0;
-    const char *complaint = mpiq_parser_open(parser, '[');
-    while (!complaint && mpiq_parser_more(parser, ']'))
-        complaint = count < 2 ? mpiq_parser_hex(parser, &context[count++]) : "is not an array of two";
-    return complaint || parser->fault || count == 2 ? complaint : "is not an array of two";
-}
-
-static size_t numbers_context(void *member, struct mpiq_number *ret)
-{
-    uint64_t *context = member;
-    for (size_t i = 0; i < 2; i++)
-        ret[i] = mpiq_number_at(&context[i], sizeof *context, false);
-    return 2;
-}
-
-static void write_flags(struct mpiq_text *text, const void *member)
-{
-    mpiq_text_open(text, '[');
-    for (unsigned i = 0; i < COUNT(comm_flags); i++) {
-        if (*(const uint32_t *)member & (1u << i))
-            mpiq_text_string(text, comm_flags[i], SIZE_MAX);
-    }
-    mpiq_text_close(text, ']');
-}
-
-static const char *read_flags(struct mpiq_parser *parser, void *member)
-{
-    const char *complaint = mpiq_parser_open(parser, '[');
-    while (!complaint && mpiq_parser_more(parser, ']')) {
-        complaint = mpiq_parser_string(parser);
-        if (complaint || parser->fault)
-            break;
-        unsigned flag = 0;
-        while (flag < COUNT(comm_flags) && strcmp(comm_flags[flag], parser->string) != 0)
-            flag++;
-        if (flag == COUNT(comm_flags))
-            complaint = "holds an unknown word";
-        else
-            *(uint32_t *)member |= 1u << flag;
-    }
-    return complaint;
-}
 
 /* ---- tables ----------------------------------------------------------------------------------------- */
 
@@ -135,7 +62,14 @@ static const char *read_flags(struct mpiq_parser *parser, void *member)
         .key = #member, .type = MPIQ_FIELD_CUSTOM, MEMBER(structure, member), .write = write_##how, \
         .read = read_##how, .numbers = numbers_##how                                                \
     }
-/* Names and groups have a file of their own. */
+/* Names and groups have a file of their own, as have the others (rank_state_values.c). */
+#define write_collective mpiq_collective_write
+#define read_collective mpiq_collective_read
+#define write_context mpiq_context_write
+#define read_context mpiq_context_read
+#define numbers_context mpiq_context_numbers
+#define write_flags mpiq_flags_write
+#define read_flags mpiq_flags_read
 #define write_name mpiq_name_write
 #define read_name mpiq_name_read
 #define write_group mpiq_group_write
@@ -213,178 +147,12 @@ static const struct mpiq_field frame_fields[] = {
 static const struct mpiq_field problem_fields[] = {
     WORDS(mpiq_problem, code, errors), FIELD(mpiq_problem, what, STRING), FIELD(mpiq_problem, text, STRING)};
 
-/* ---- what must hold between values ------------------------------------------------------------------ */
-
-static const char *check_tag_count(struct mpiq_schema_parser *parser, const void *structure, const char **key)
-{
-    const struct mpiq_tag_count *count = structure;
-    (void)parser;
-    *key = "cell";
-    return count->cell < -1 || count->cell >= MPIQ_TAG_CELLS ? "is not a cell" : NULL;
-}
-
-static bool in_group(int32_t local_rank, uint32_t count)
-{
-    return local_rank >= -1 && (count == 0 || local_rank < (int64_t)count);
-}
-
-static const char *check_operation(struct mpiq_schema_parser *parser, const void *element, const char **key)
-{
-    const struct mpiq_rank_state *state = parser->state;
-    const struct mpiq_operation *operation = element;
-    *key = "comm";
-    if (operation->comm >= state->communicator_count)
-        return "is not the index of a communicator";
-    uint32_t peers = mpiq_communicator_peers(&state->communicators[operation->comm]);
-    *key = "peer_local";
-    if (!in_group(operation->peer_local, peers))
-        return "is not a rank of the communicator";
-    *key = "actual_local";
-    return in_group(operation->actual_local, peers) ? NULL : "is not a rank of the communicator";
-}
-
-static const char *check_communicator(struct mpiq_schema_parser *parser, const void *element,
-                                      const char **key)
-{
-    (void)parser;
-    const struct mpiq_communicator *comm = element;
-    *key = "local_rank";
-    if (!in_group(comm->local_rank, comm->local.count))
-        return "is not a rank of the communicator";
-    *key = "channels";
-    for (size_t i = 0; i < comm->channel_count; i++) {
-        if (comm->channels[i].peer_local < 0 ||
-            !in_group(comm->channels[i].peer_local, mpiq_communicator_peers(comm)))
-            return "name a rank that the communicator does not have";
-    }
-    *key = "sources";
-    for (size_t i = 0; i < comm->source_count; i++) {
-        if (comm->sources[i].local < 0 || !in_group(comm->sources[i].local, comm->local.count))
-            return "name a rank that the communicator does not have";
-    }
-    return NULL;
-}
-
-static bool is_index(int32_t index, size_t count)
-{
-    return index >= -1 && (index < 0 || (size_t)index < count);
-}
-
-static const char *check_wait(struct mpiq_schema_parser *parser, const void *element, const char **key)
-{
-    const struct mpiq_rank_state *state = parser->state;
-    const struct mpiq_wait *wait = element;
-    *key = "comm";
-    if (!is_index(wait->comm, state->communicator_count))
-        return "is not the index of a communicator";
-    *key = "collective_comm";
-    if (!is_index(wait->collective_comm, state->communicator_count))
-        return "is not the index of a communicator";
-    *key = "window";
-    return wait->window < -1 ? "is not the index of a window" : NULL;
-}
-
-static bool are_ranks(const struct mpiq_local_rank *ranks, size_t rank_count, uint32_t count)
-{
-    for (size_t i = 0; i < rank_count; i++) {
-        if (ranks[i].local < 0 || !in_group(ranks[i].local, count))
-            return false;
-    }
-    return true;
-}
-
-static const char *check_window(struct mpiq_schema_parser *parser, const void *element, const char **key)
-{
-    const struct mpiq_rank_state *state = parser->state;
-    const struct mpiq_window *window = element;
-    *key = "comm";
-    if (window->comm >= state->communicator_count)
-        return "is not the index of a communicator";
-    uint32_t count = state->communicators[window->comm].local.count;
-    *key = "local_rank";
-    if (!in_group(window->local_rank, count))
-        return "is not a rank of the window";
-    *key = "locks";
-    for (size_t i = 0; i < window->lock_count; i++) {
-        if (!in_group(window->locks[i].target_local, count))
-            return "name a rank that the window does not have";
-    }
-    *key = "access_group";
-    if (!are_ranks(window->access_group, window->access_count, count))
-        return "names a rank that the window does not have";
-    *key = "exposure_group";
-    return are_ranks(window->exposure_group, window->exposure_count, count)
-               ? NULL
-               : "names a rank that the window does not have";
-}
-
-static const char *check_past_call(struct mpiq_schema_parser *parser, const void *element, const char **key)
-{
-    const struct mpiq_rank_state *state = parser->state;
-    const struct mpiq_past_call *call = element;
-    *key = "comm";
-    if (!is_index(call->comm, state->communicator_count))
-        return "is not the index of a communicator";
-    *key = "root";
-    if (call->root < -1)
-        return "is not a rank";
-    *key = "peer_local";
-    return call->peer_local < -1 ? "is not a rank" : NULL;
-}
-
-static const char *check_fact(struct mpiq_schema_parser *parser, const void *element, const char **key)
-{
-    (void)parser;
-    const struct mpiq_fact *fact = element;
-    *key = "collective";
-    return fact->kind == MPIQ_FACT_COLLECTIVE && fact->collective < 0 ? "is missing" : NULL;
-}
-
-static const char *check_thread(struct mpiq_schema_parser *parser, const void *element, const char **key)
-{
-    (void)parser;
-    const struct mpiq_thread *thread = element;
-    *key = "mpi_frame";
-    if (!is_index(thread->mpi_frame, thread->frame_count))
-        return "is not the index of a frame";
-    *key = "user_frame";
-    return is_index(thread->user_frame, thread->frame_count) ? NULL : "is not the index of a frame";
-}
-
-static const char *check_rank_state(struct mpiq_schema_parser *parser, const void *element, const char **key)
-{
-    (void)parser;
-    const struct mpiq_rank_state *state = element;
-    *key = "thread_level";
-    if (state->thread_level < -1 || state->thread_level > 3)
-        return "is not -1 to 3";
-    *key = "recording";
-    if (state->recording < MPIQ_UNKNOWN || state->recording > MPIQ_YES)
-        return "is not -1, 0 or 1";
-    *key = "queues_read";
-    if (state->queues < MPIQ_UNKNOWN || state->queues > MPIQ_YES)
-        return "is not -1, 0 or 1";
-    *key = "io_bytes";
-    if (state->io_bytes < -1)
-        return "is not a number of bytes";
-    *key = "threads";
-    if (state->thread_count > MPIQ_THREADS_MOST)
-        return "are too many";
-    for (size_t i = 0; i < state->thread_count; i++) {
-        for (size_t j = 0; j < state->threads[i].wait_count; j++) {
-            if (!is_index(state->threads[i].waits[j].window, state->window_count))
-                return "wait for a window that does not exist";
-        }
-    }
-    return NULL;
-}
-
 /* ---- the schemas, inner ones first ------------------------------------------------------------------ */
 
 static const struct mpiq_schema operation_schema =
-    SCHEMA(mpiq_operation, operation_fields, mpiq_operation_unknown, check_operation);
+    SCHEMA(mpiq_operation, operation_fields, mpiq_operation_unknown, mpiq_valid_operation);
 static const struct mpiq_schema wait_operation_schema =
-    SCHEMA(mpiq_operation, wait_operation_fields, mpiq_wait_operation_unknown, check_operation);
+    SCHEMA(mpiq_operation, wait_operation_fields, mpiq_wait_operation_unknown, mpiq_valid_operation);
 static const struct mpiq_schema call_schema = SCHEMA(mpiq_call, call_fields, mpiq_call_unknown, NULL);
 static const struct mpiq_field call_source_fields[] = {FIELD(mpiq_call_source, number, SIGNED),
                                                        FIELD(mpiq_call_source, local, SIGNED)};
@@ -403,7 +171,7 @@ static const struct mpiq_field tag_count_fields[] = {
     FIELD(mpiq_tag_count, tags, HEX),     FIELD(mpiq_tag_count, hashes, HEX),
     FIELD(mpiq_tag_count, cell, SIGNED),  FIELD(mpiq_tag_count, received, BOOL)};
 static const struct mpiq_schema tag_count_schema =
-    SCHEMA(mpiq_tag_count, tag_count_fields, mpiq_tag_count_unknown, check_tag_count);
+    SCHEMA(mpiq_tag_count, tag_count_fields, mpiq_tag_count_unknown, mpiq_valid_tag_count);
 static const struct mpiq_field channel_fields[] = {
     FIELD(mpiq_channel, peer_local, SIGNED),
     FIELD(mpiq_channel, sent, UNSIGNED),
@@ -439,7 +207,7 @@ static const struct mpiq_field communicator_fields[] = {
     FIELD(mpiq_communicator, made_caller, HEX),
     INSIDE(mpiq_communicator, made, place_schema)};
 static const struct mpiq_schema communicator_schema =
-    SCHEMA(mpiq_communicator, communicator_fields, mpiq_communicator_unknown, check_communicator);
+    SCHEMA(mpiq_communicator, communicator_fields, mpiq_communicator_unknown, mpiq_valid_communicator);
 
 static const struct mpiq_field window_lock_fields[] = {FIELD(mpiq_window_lock, target_local, SIGNED),
                                                        WORDS(mpiq_window_lock, type, lock_types),
@@ -467,7 +235,7 @@ static const struct mpiq_field window_fields[] = {
     FIELD(mpiq_window, made_caller, HEX),
     INSIDE(mpiq_window, made, place_schema)};
 static const struct mpiq_schema window_schema =
-    SCHEMA(mpiq_window, window_fields, mpiq_window_unknown, check_window);
+    SCHEMA(mpiq_window, window_fields, mpiq_window_unknown, mpiq_valid_window);
 
 static const struct mpiq_field past_call_fields[] = {
     FIELD(mpiq_past_call, call, STRING),       FIELD(mpiq_past_call, begin_ns, SIGNED),
@@ -478,7 +246,7 @@ static const struct mpiq_field past_call_fields[] = {
     FIELD(mpiq_past_call, any_tag, BOOL),      FIELD(mpiq_past_call, proc_null, BOOL),
     FIELD(mpiq_past_call, caller, HEX),        INSIDE(mpiq_past_call, place, place_schema)};
 static const struct mpiq_schema past_call_schema =
-    SCHEMA(mpiq_past_call, past_call_fields, mpiq_past_call_unknown, check_past_call);
+    SCHEMA(mpiq_past_call, past_call_fields, mpiq_past_call_unknown, mpiq_valid_past_call);
 
 static const struct mpiq_field fact_fields[] = {WORDS(mpiq_fact, kind, fact_kinds),
                                                 CUSTOM(mpiq_fact, collective, collective),
@@ -499,7 +267,8 @@ static const struct mpiq_field fact_fields[] = {WORDS(mpiq_fact, kind, fact_kind
                                                 FIELD(mpiq_fact, base_name, STRING),
                                                 FIELD(mpiq_fact, op, STRING),
                                                 INSIDE(mpiq_fact, place, place_schema)};
-static const struct mpiq_schema fact_schema = SCHEMA(mpiq_fact, fact_fields, mpiq_fact_unknown, check_fact);
+static const struct mpiq_schema fact_schema =
+    SCHEMA(mpiq_fact, fact_fields, mpiq_fact_unknown, mpiq_valid_fact);
 
 static const struct mpiq_field wait_fields[] = {
     FIELD(mpiq_wait, level, SIGNED),
@@ -515,7 +284,8 @@ static const struct mpiq_field wait_fields[] = {
     FIELD(mpiq_wait, window_target, SIGNED),
     WORDS(mpiq_wait, lock_type, lock_types),
     LIST(mpiq_wait, "operations", operations, operation_count, wait_operation_schema)};
-static const struct mpiq_schema wait_schema = SCHEMA(mpiq_wait, wait_fields, mpiq_wait_unknown, check_wait);
+static const struct mpiq_schema wait_schema =
+    SCHEMA(mpiq_wait, wait_fields, mpiq_wait_unknown, mpiq_valid_wait);
 
 static const struct mpiq_field given_fields[] = {
     WORDS(mpiq_given, kind, given_kinds), FIELD(mpiq_given, any, BOOL),
@@ -548,7 +318,7 @@ static const struct mpiq_field thread_fields[] = {
     FIELD(mpiq_thread, mpi_call, ARRAY),
     LIST(mpiq_thread, "given", given, given_count, given_schema)};
 static const struct mpiq_schema thread_schema =
-    SCHEMA(mpiq_thread, thread_fields, mpiq_thread_unknown, check_thread);
+    SCHEMA(mpiq_thread, thread_fields, mpiq_thread_unknown, mpiq_valid_thread);
 
 static const struct mpiq_field rank_state_fields[] = {
     CUSTOM(mpiq_rank_state, name, name),
@@ -593,7 +363,7 @@ static const struct mpiq_field rank_state_fields[] = {
     LIST(mpiq_rank_state, "process_calls", process_calls, process_call_count, call_schema),
     LIST(mpiq_rank_state, "problems", problems, problem_count, problem_schema)};
 const struct mpiq_schema mpiq_rank_state_schema =
-    SCHEMA(mpiq_rank_state, rank_state_fields, mpiq_rank_state_unknown, check_rank_state);
+    SCHEMA(mpiq_rank_state, rank_state_fields, mpiq_rank_state_unknown, mpiq_valid_rank_state);
 
 /* ---- both ways -------------------------------------------------------------------------------------- */
 
