@@ -5,8 +5,8 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const MOST_ROWS = 100; // of a table at first, and more with each press of a button
-const states = ["stuck", "blocked", "polling", "computing", "calling", "asleep", "held", "stopped", "gone", "unreadable"];
-const letters = { stuck: "!", blocked: "b", polling: "p", computing: "c", calling: "l", asleep: "z", held: "h", stopped: "s", gone: "x", unreadable: "?" };
+const states = data.states.map(([state]) => state);
+const letters = Object.fromEntries(data.states);
 
 // ---- small helpers -----------------------------------------------------------------------------------------------
 
@@ -25,6 +25,13 @@ function make(tag, attributes = {}, ...children) {
 
 function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+}
+
+// Black or white, whichever is read better on "#rrggbb" or "#rgb".
+function inkOn(background) {
+  const digits = background.length === 4 ? [...background.slice(1)].map(digit => digit + digit) : background.slice(1).match(/../g);
+  const [red, green, blue] = digits.map(digit => (parseInt(digit, 16) / 255) ** 2.2);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? "#000" : "#fff";
 }
 
 // ---- ranks: processes are counted through all worlds ---------------------------------------------------------------
@@ -218,14 +225,17 @@ function makeGrid(open) {
   const counts = new Map();
   for (const process of shown)
     counts.set(classFor(process).state, (counts.get(classFor(process).state) || 0) + 1);
-  for (const state of states.filter(one => counts.has(one)))
-    legend.append(make("span", { class: "key" }, make("span", { class: "swatch", style: "background: var(--" + state + ")" }, letters[state]),
-      " " + state + " (" + counts.get(state) + ") "));
-  if (suspects.size > 0)
-    legend.append(make("span", { class: "key" }, make("span", { class: "swatch framed" }, "\u00a0"), " to look at first (" + suspects.size + ")"));
   canvas.setAttribute("aria-label", "Ranks coloured by state: " + [...counts].map(([state, count]) => count + " " + state).join(", "));
 
+  function drawLegend() {
+    legend.replaceChildren(...states.filter(one => counts.has(one)).map(state => make("span", { class: "key" },
+      make("span", { class: "swatch", style: "background: var(--" + state + "); color: " + inkOn(colour(state)) }, letters[state]),
+      " " + state + " (" + counts.get(state) + ") ")));
+    if (suspects.size > 0)
+      legend.append(make("span", { class: "key" }, make("span", { class: "swatch framed" }, "\u00a0"), " to look at first (" + suspects.size + ")"));
+  }
   function draw() {
+    drawLegend();
     const width = canvas.parentElement.clientWidth || 300;
     cell = Math.max(3, Math.min(26, Math.floor(Math.sqrt(width * 320 / Math.max(1, shown.length)))));
     across = Math.max(1, Math.floor(width / cell));
@@ -249,7 +259,7 @@ function makeGrid(open) {
       pen.fillStyle = colours[state];
       pen.fillRect(x, y, cell - gap, cell - gap);
       if (cell >= 14) {
-        pen.fillStyle = ["computing", "calling", "blocked", "unreadable"].includes(state) ? "#000" : colour("paper");
+        pen.fillStyle = inkOn(colours[state]);
         pen.fillText(cell >= 22 ? rankName(process) : letters[state], x + cell / 2, y + cell / 2);
       }
     });

@@ -91,6 +91,27 @@ static void put_state_alone(struct data *d, const char *state, const struct mpiq
     mpiq_text_close(&d->json, '}');
 }
 
+static void put_state(struct data *d, const char *word, char letter)
+{
+    mpiq_text_open(&d->json, '[');
+    mpiq_text_string(&d->json, word, SIZE_MAX);
+    mpiq_text_string(&d->json, &letter, 1);
+    mpiq_text_close(&d->json, ']');
+}
+
+/* All states with their letters, what is unreadable last. */
+static void put_states(struct data *d)
+{
+    mpiq_text_key(&d->json, "states");
+    mpiq_text_open(&d->json, '[');
+    put_state(d, "stuck", '!');
+    for (int doing = 0; doing <= MPIQ_ACTIVITY_GONE; doing++) {
+        enum mpiq_rank_activity one = (enum mpiq_rank_activity)((doing + 1) % (MPIQ_ACTIVITY_GONE + 1));
+        put_state(d, mpiq_rank_activity_word(one), mpiq_rank_activity_letter(one));
+    }
+    mpiq_text_close(&d->json, ']');
+}
+
 static void put_classes(struct data *d)
 {
     struct mpiq_behaviours classes _cleanup_(mpiq_behaviours_deinit) = {0};
@@ -401,6 +422,7 @@ void mpiq_put_page_data(struct mpiq_page *page)
     struct mpiq_rank_set suspects _cleanup_(mpiq_rank_set_deinit) = {0};
     struct data d = {.page = page, .json = {.out = &json}};
     mpiq_text_open(&d.json, '{');
+    put_states(&d);
     mpiq_text_key(&d.json, "worlds");
     mpiq_text_open(&d.json, '[');
     for (uint32_t world = 0; world < page->job->world_count; world++)

@@ -77,25 +77,17 @@ static struct mpiq_rank_cell blocked_cell(const struct mpiq_rank_diagnosis *rank
 
 static struct mpiq_rank_cell cell_of(const struct mpiq_rank_diagnosis *rank)
 {
-    static const struct {
-        char letter;
-        enum mpiq_style style;
-    } cells[] = {
-        [MPIQ_ACTIVITY_UNREADABLE] = {'?', MPIQ_STYLE_DOUBT},
-        [MPIQ_ACTIVITY_POLLING] = {'p', MPIQ_STYLE_WAIT},
-        [MPIQ_ACTIVITY_COMPUTING] = {'.', MPIQ_STYLE_NONE},
-        [MPIQ_ACTIVITY_ASLEEP] = {'z', MPIQ_STYLE_DOUBT},
-        [MPIQ_ACTIVITY_CALLING] = {'l', MPIQ_STYLE_NONE},
-        [MPIQ_ACTIVITY_STOPPED] = {'t', MPIQ_STYLE_BAD},
-        [MPIQ_ACTIVITY_HELD] = {'h', MPIQ_STYLE_DOUBT},
-        [MPIQ_ACTIVITY_GONE] = {'x', MPIQ_STYLE_BAD},
+    static const enum mpiq_style styles[MPIQ_ACTIVITY_GONE + 1] = {
+        [MPIQ_ACTIVITY_UNREADABLE] = MPIQ_STYLE_DOUBT, [MPIQ_ACTIVITY_POLLING] = MPIQ_STYLE_WAIT,
+        [MPIQ_ACTIVITY_ASLEEP] = MPIQ_STYLE_DOUBT,     [MPIQ_ACTIVITY_HELD] = MPIQ_STYLE_DOUBT,
+        [MPIQ_ACTIVITY_STOPPED] = MPIQ_STYLE_BAD,      [MPIQ_ACTIVITY_GONE] = MPIQ_STYLE_BAD,
     };
     /* In a call that waits, what it polls in is what it waits in. */
     bool waits = rank->activity == MPIQ_ACTIVITY_POLLING && rank->call && !mpiq_is_poll(rank->call);
     if (rank->activity == MPIQ_ACTIVITY_BLOCKED || waits)
         return blocked_cell(rank);
-    return (struct mpiq_rank_cell){.letter = cells[rank->activity].letter,
-                                   .style = cells[rank->activity].style,
+    return (struct mpiq_rank_cell){.letter = mpiq_rank_activity_letter(rank->activity),
+                                   .style = styles[rank->activity],
                                    .word = mpiq_rank_activity_word(rank->activity)};
 }
 

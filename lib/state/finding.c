@@ -142,8 +142,11 @@ static const char *const finding_words[] = {
 #define FINDING(id, word) WORD(MPIQ_FINDING_, id, word)
     MPIQ_FINDING_KINDS(FINDING)};
 static const char *const activity_words[] = {
-#define ACTIVITY(id, word) WORD(MPIQ_ACTIVITY_, id, word)
+#define ACTIVITY(id, word, letter) WORD(MPIQ_ACTIVITY_, id, word)
     MPIQ_RANK_ACTIVITIES(ACTIVITY)};
+static const char activity_letters[] = {
+#define LETTER(id, word, letter) WORD(MPIQ_ACTIVITY_, id, letter)
+    MPIQ_RANK_ACTIVITIES(LETTER)};
 
 static const char *const part_words[] = {
 #define PART(id, word) WORD(MPIQ_PART_, id, word)
@@ -172,6 +175,11 @@ const char *mpiq_finding_word(enum mpiq_finding_kind kind)
 const char *mpiq_rank_activity_word(enum mpiq_rank_activity activity)
 {
     return activity_words[activity];
+}
+
+char mpiq_rank_activity_letter(enum mpiq_rank_activity activity)
+{
+    return activity_letters[activity];
 }
 
 const char *mpiq_miss_word(uint32_t differs)

@@ -80,20 +80,20 @@ enum mpiq_finding_kind {
 #undef MPIQ_ENUM
 };
 
-/* What a rank does. */
-#define MPIQ_RANK_ACTIVITIES(X)                                                                      \
-    X(UNREADABLE, "unreadable")                                                                      \
-    X(BLOCKED, "blocked")                                                                            \
-    X(POLLING, "polling")                                                                            \
-    X(COMPUTING, "computing")                                                                        \
-    X(CALLING, "calling") /* outside MPI, in a library's call that waits for a GPU or the runtime */ \
-    X(ASLEEP, "asleep")                                                                              \
-    X(HELD, "held") /* before a call, by mpiq run --step */                                          \
-    X(STOPPED, "stopped")                                                                            \
-    X(GONE, "gone")
+/* X(identifier, word, letter): what a rank does, as text and in one character of a grid of ranks. */
+#define MPIQ_RANK_ACTIVITIES(X)                                                                           \
+    X(UNREADABLE, "unreadable", '?')                                                                      \
+    X(BLOCKED, "blocked", 'b')                                                                            \
+    X(POLLING, "polling", 'p')                                                                            \
+    X(COMPUTING, "computing", '.')                                                                        \
+    X(CALLING, "calling", 'l') /* outside MPI, in a library's call that waits for a GPU or the runtime */ \
+    X(ASLEEP, "asleep", 'z')                                                                              \
+    X(HELD, "held", 'h') /* before a call, by mpiq run --step */                                          \
+    X(STOPPED, "stopped", 't')                                                                            \
+    X(GONE, "gone", 'x')
 
 enum mpiq_rank_activity {
-#define MPIQ_ENUM(id, word) MPIQ_ACTIVITY_##id,
+#define MPIQ_ENUM(id, word, letter) MPIQ_ACTIVITY_##id,
     MPIQ_RANK_ACTIVITIES(MPIQ_ENUM)
 #undef MPIQ_ENUM
 };
@@ -526,6 +526,7 @@ int mpiq_verdict_exit(enum mpiq_verdict verdict);
 const char *mpiq_finding_word(enum mpiq_finding_kind kind);
 const char *mpiq_wait_part_word(enum mpiq_wait_part_kind kind);
 const char *mpiq_rank_activity_word(enum mpiq_rank_activity activity);
+char mpiq_rank_activity_letter(enum mpiq_rank_activity activity);
 const char *mpiq_miss_word(uint32_t differs); /* "tag", "source", "communicator", "destination" */
 
 /* Building, for lib/job.  An empty diagnosis; each of the others adds a zeroed element with its indexes

@@ -3,6 +3,7 @@
 import copy
 import json
 import pathlib
+import re
 
 import pytest
 
@@ -88,10 +89,23 @@ def test_the_words_are_those_of_the_headers():
     for macro, words in {
             "MPIQ_VERDICTS": SCHEMA["properties"]["verdict"]["enum"],
             "MPIQ_FINDING_KINDS": definitions["finding"]["properties"]["kind"]["enum"],
-            "MPIQ_RANK_DOINGS": definitions["state"]["enum"],
+            "MPIQ_RANK_ACTIVITIES": definitions["state"]["enum"],
             "MPIQ_OPERATION_KINDS": definitions["operation"]["properties"]["kind"]["enum"],
             "MPIQ_OPERATION_STATUSES": definitions["operation"]["properties"]["status"]["enum"],
             "MPIQ_SOURCES": definitions["source"]["enum"],
             "MPIQ_WAIT_PARTS": definitions["waits_for"]["properties"]["of"]["items"]["properties"]["kind"]["enum"]}.items():
         rows = header.split(f"#define {macro}(X)", 1)[1].split("\n\n", 1)[0]
         assert sorted(line.split('"')[1] for line in rows.splitlines() if '"' in line) == sorted(words), macro
+
+
+def test_each_state_has_a_colour_and_a_letter():
+    """A state that grows in lib/state must grow in the page's style; its letter is no other's, nor a call's of mpiq watch."""
+    lib = HERE.parents[1] / "lib"
+    rows = re.findall(r"X\(\w+, \"(\w+)\", '(.)'\)", (lib / "state" / "finding.h").read_text(encoding="utf-8"))
+    assert sorted(word for word, _ in rows) == sorted(SCHEMA["definitions"]["state"]["enum"])
+    calls = re.findall(r"'(\w)'[,}]", (lib / "report" / "rank_cells.c").read_text(encoding="utf-8"))
+    letters = ["!", *(letter for _, letter in rows), *calls]
+    assert len(calls) > 12 and len(set(letters)) == len(letters), letters
+    style = (lib / "report" / "page.css").read_text(encoding="utf-8")
+    light = style.split("}", 1)[0]
+    assert [word for word, _ in [("stuck", "!"), *rows] if not re.search(rf"--{word}: #\w+;", light)] == []
