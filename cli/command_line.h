@@ -29,7 +29,7 @@ struct command_line {
     const char *otf2;     /* of --otf2; NULL */
     double hang_after;    /* of run, in seconds */
     double interval;      /* of watch, in seconds; 0: as suits the job */
-    bool plain;           /* of watch: lines instead of a screen */
+    bool plain;           /* lines instead of a screen; of history: ASCII alone */
     bool as_json;         /* --json is on the command line */
     bool keep;            /* of run: let the hung job live */
     bool strict;          /* of run: what may wait, waits */

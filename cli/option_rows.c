@@ -53,7 +53,9 @@ const struct option_row option_rows[] = {
     {"otf2", 0, VALUE_NEW_DIRECTORY, "DIR", PLACE(otf2), ONE(COMMAND_HISTORY) | RUN, 0, NULL,
      "write the last calls of all ranks (run: of a job that hangs) as an OTF2 trace"},
     {"output", 'o', VALUE_OUTPUT, "FILE", PLACE(output), ONE(COMMAND_SNAPSHOT), 0, NULL, "the file to write"},
-    {"plain", 0, VALUE_NONE, NULL, PLACE(plain), WATCH, 0, NULL, "print one line for each look"},
+    {"plain", 0, VALUE_NONE, NULL, PLACE(plain), WATCH | ONE(COMMAND_HISTORY) | RUN, 0, NULL,
+     "no screen: watch prints a line for each look, run --step takes its keys as lines from standard input; "
+     "history: ASCII alone"},
     {"interval", 0, VALUE_SECONDS, "SECONDS", PLACE(interval), WATCH, 0.1, NULL,
      "time from look to look (looking takes 1 % of a processor)"},
     {"hang-after", 0, VALUE_SECONDS, "SECONDS", PLACE(hang_after), RUN, HANG_AFTER_LEAST, NULL,

@@ -290,6 +290,8 @@ static int check_options(const struct reading *reading)
     }
     if (line->break_count > 0 && !line->step)
         return refuse("--break goes with --step only");
+    if (line->command == COMMAND_RUN && line->plain && !line->step)
+        return refuse("run takes --plain with --step only");
     if (line->step && line->check)
         return refuse("use --step or --check, not both");
     if (line->html && line->as_json)

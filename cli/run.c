@@ -506,7 +506,7 @@ static bool look_if_quiet(struct run *run, bool sample)
     return true;
 }
 
-/* For step_screen. */
+/* For step_through. */
 struct ending {
     struct run *run;
     int *status;
@@ -519,10 +519,10 @@ static bool has_ended(void *argument)
 }
 
 /* The step mode, until the user lets the job go; true: it has ended meanwhile. */
-static bool step_through(struct run *run, int *status)
+static bool step_run(struct run *run, int *status)
 {
     struct ending ending = {run, status};
-    bool ended = step_screen(run->step, launcher, has_ended, &ending);
+    bool ended = step_through(run->step, launcher, has_ended, &ending);
     run->line->options.targets = NULL;
     run->line->options.target_count = 0;
     return ended;
@@ -554,7 +554,7 @@ int run(struct command_line *line)
     }
     pass_signals_on();
     double sampled = 0;
-    bool ended = run.step && step_through(&run, &status);
+    bool ended = run.step && step_run(&run, &status);
     while (!hung && !ended &&
            !ended_within(run.remains, line->check ? check_period : waiting_period, &status)) {
         check_if_ended(&run);

@@ -265,6 +265,10 @@ void mpiq_stepper_pause(struct mpiq_stepper *stepper);
 void mpiq_stepper_end(struct mpiq_stepper *stepper);
 /* Selects the row so many further down. */
 void mpiq_stepper_select(struct mpiq_stepper *stepper, int rows);
+/* Selects a rank, or the first of its threads, by the name in its row: "3", "w1:3".  False: there is none. */
+bool mpiq_stepper_choose(struct mpiq_stepper *stepper, const char *name);
+/* Whether all ranks of the job have come, as far as they run on this host; some: whether any has. */
+bool mpiq_stepper_complete(const struct mpiq_stepper *stepper, bool *some);
 /* Adds a breakpoint: "MPI_Bcast", "ring.c:20", "comm=rows", "rank=3", or several of these with commas between.
    USAGE with a sentence if it is none.  Removes that number: false, there is none. */
 struct mpiq_error *mpiq_stepper_break(struct mpiq_stepper *stepper, const char *text);

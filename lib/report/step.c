@@ -186,7 +186,7 @@ static const char *word_of(enum mpiq_step_state state)
     return words[state];
 }
 
-static void put_name(struct mpiq_buffer *text, const struct mpiq_step_row *row)
+void mpiq_step_put_name(struct mpiq_buffer *text, const struct mpiq_step_row *row)
 {
     if (row->world > 0)
         mpiq_buffer_printf(text, "w%" PRIu32 ":", row->world);
@@ -201,7 +201,7 @@ static void put_cell(struct mpiq_buffer *text, const struct mpiq_step_view *view
     bool busy = row->state == MPIQ_STEP_HELD || row->state == MPIQ_STEP_INSIDE;
     switch (column) {
     case 0:
-        put_name(text, row);
+        mpiq_step_put_name(text, row);
         break;
     case 1:
         mpiq_buffer_string(text, word_of(row->state));

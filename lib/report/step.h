@@ -7,6 +7,7 @@
 #ifndef MPIQ_REPORT_STEP_H
 #define MPIQ_REPORT_STEP_H
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "mpiq.h"
 #include "report/step_row.h"
@@ -19,6 +20,9 @@ struct mpiq_step_view {
     const char *verdict; /* of the last look, a word and a sentence; "" */
     const char *breaks;  /* the breakpoints, in one line; "" */
 };
+
+/* "3", "w1:3"; "3/4711": a thread of it. */
+void mpiq_step_put_name(struct mpiq_buffer *text, const struct mpiq_step_row *row);
 
 /* The screen as text; the caller frees it.  *line: where the selected row begins. */
 struct mpiq_error *mpiq_step_text(const struct mpiq_step_view *view,

@@ -93,21 +93,30 @@ static void add(struct mpiq_step_places *places, const struct mpiq_step_memory *
         free_place(&place);
 }
 
+/* Where the user's code called MPI, of a thread that a look has seen in that hold; or in the call itself,
+   told by its return address.  False: it was seen elsewhere. */
+static bool find_frame(const struct mpiq_step_thread *thread, const struct mpiq_thread *seen,
+                       const struct mpiq_frame **ret)
+{
+    bool known = seen->user_frame >= 0 && (size_t)seen->user_frame < seen->frame_count;
+    *ret = known ? &seen->frames[seen->user_frame] : NULL;
+    if (seen->tid != (int32_t)thread->hold.tid)
+        return false;
+    if (thread->inside)
+        return *ret && (*ret)->pc != 0 && (*ret)->pc == thread->hold.caller;
+    return thread->held && seen->stepped[0] && seen->stepped_number == thread->hold.number;
+}
+
 void mpiq_step_places_learn(struct mpiq_step_places *places, const struct mpiq_step_memory *memory,
                             const struct mpiq_step_thread *threads, size_t count,
                             const struct mpiq_rank_state *state)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < state->thread_count; k++) {
-            const struct mpiq_thread *seen = &state->threads[k];
-            if (seen->tid != (int32_t)threads[i].hold.tid || !threads[i].held || !seen->stepped[0] ||
-                seen->stepped_number != threads[i].hold.number ||
-                mpiq_step_places_find(places, memory, &threads[i]))
-                continue;
-            add(places, memory, &threads[i],
-                seen->user_frame >= 0 && (size_t)seen->user_frame < seen->frame_count
-                    ? &seen->frames[seen->user_frame]
-                    : NULL);
+            const struct mpiq_frame *frame;
+            if (find_frame(&threads[i], &state->threads[k], &frame) &&
+                !mpiq_step_places_find(places, memory, &threads[i]))
+                add(places, memory, &threads[i], frame);
         }
     }
 }

@@ -461,6 +461,21 @@ void mpiq_stepper_select(struct mpiq_stepper *stepper, int rows)
     stepper->selected = (uint32_t)(wanted < 0 || most < 0 ? 0 : wanted > most ? most : wanted);
 }
 
+bool mpiq_stepper_choose(struct mpiq_stepper *stepper, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < stepper->row_count; i++) {
+        struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+        mpiq_step_put_name(&text, &stepper->rows[i]);
+        const char *own = mpiq_buffer_text(&text);
+        if (length == 0 || strncmp(own, name, length) != 0 || (own[length] && own[length] != '/'))
+            continue;
+        stepper->selected = (uint32_t)i;
+        return true;
+    }
+    return false;
+}
+
 static void tell_all(const struct mpiq_stepper *stepper, size_t index)
 {
     for (size_t i = 0; i < stepper->count; i++) {
@@ -501,22 +516,34 @@ struct mpiq_error *mpiq_check_break(const char *text)
     return error;
 }
 
+/* Of the first world; 0: not known. */
+static uint32_t world_size(const struct mpiq_stepper *stepper)
+{
+    uint32_t ret = 0;
+    for (size_t i = 0; i < stepper->count && ret == 0; i++) {
+        const struct mpiq_record_root *root = &stepper->ranks[i].memory.root;
+        ret = stepper->ranks[i].world == 0 && root->world_size > 0 ? (uint32_t)root->world_size : 0;
+    }
+    return ret;
+}
+
+bool mpiq_stepper_complete(const struct mpiq_stepper *stepper, bool *some)
+{
+    *some = stepper->row_count > 0;
+    return *some && stepper->count >= world_size(stepper);
+}
+
 struct mpiq_error *mpiq_stepper_text(const struct mpiq_stepper *stepper, const struct mpiq_job *job,
                                      const struct mpiq_render_options *options, size_t *line, char **ret)
 {
     struct mpiq_buffer breaks _cleanup_(mpiq_buffer_deinit) = {0};
     struct mpiq_buffer verdict _cleanup_(mpiq_buffer_deinit) = {0};
-    uint32_t world_size = 0;
     mpiq_step_break_list(stepper->breaks, MPIQ_RECORD_MAX_BREAKS, &breaks);
-    for (size_t i = 0; i < stepper->count && world_size == 0; i++) {
-        const struct mpiq_record_root *root = &stepper->ranks[i].memory.root;
-        world_size = stepper->ranks[i].world == 0 && root->world_size > 0 ? (uint32_t)root->world_size : 0;
-    }
     if (job)
         mpiq_buffer_printf(&verdict, "%s: %s", mpiq_job_verdict(job), job->diagnosis->text);
     const struct mpiq_step_view view = {.rows = stepper->rows,
                                         .count = stepper->row_count,
-                                        .world_size = world_size,
+                                        .world_size = world_size(stepper),
                                         .selected = stepper->selected,
                                         .verdict = mpiq_buffer_text(&verdict),
                                         .breaks = mpiq_buffer_text(&breaks)};

@@ -5,6 +5,7 @@
  *   jump     rank 0's signal handler (SIGUSR1) leaves the call that it is held before by a jump
  *   threads  two threads of each rank exchange messages under MPI_THREAD_MULTIPLE
  *   types    rank 0 sends data of several types
+ *   rows     rank 0 sends on a communicator "rows", in which ranks have other numbers
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -106,6 +107,21 @@ static void types(void)
         printf("types have %lld\n", large);
 }
 
+static void rows(void)
+{
+    int number = 44;
+    MPI_Comm comm;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
+    MPI_Comm_set_name(comm, "rows");
+    if (rank == 0)
+        MPI_Send(&number, 1, MPI_INT, 0, 9, comm);
+    else
+        MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&comm);
+    if (rank == 1)
+        printf("rows have %d\n", number);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "poll";
@@ -119,6 +135,8 @@ int main(int argc, char **argv)
         jump();
     else if (strcmp(mode, "types") == 0)
         types();
+    else if (strcmp(mode, "rows") == 0)
+        rows();
     else
         threads();
     MPI_Finalize();

@@ -1,21 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpiq run --step: the example's ring stepped by keys; whoever looks meanwhile says that ranks are held."""
+"""mpiq run --step: the example's ring stepped by keys and by lines; whoever looks meanwhile says that ranks are held."""
 import os
 import pathlib
 import re
+import shlex
+import shutil
 import signal
 import subprocess
+import sys
 import uuid
 
 import pytest
 
 from support import job as jobs
 from support.answers import line_of
-from support.conditions import wait_until
+from support.conditions import communicate, ended, wait_until
+from support.documents import blocks
 from support.harmless import kill_marked
 from support.terminal import Terminal
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "gdb"))
+
+import gdb_session # noqa: E402
+
 RING = HERE.parents[1] / "examples" / "ring.c"
 RANKS = 3
 RIGHT = "rank 0 has 0, all have 3\n" # after three turns
@@ -43,19 +51,32 @@ def stepped(library, programs):
 
 
 @pytest.fixture
-def step(library, ring, mpiq, tmp_path, monkeypatch):
-    """step(WORDS...): a terminal in which the ring (or program=[...] on two ranks) is stepped, with a mark in its
-    environment."""
-    mark = f"mpiq-{uuid.uuid4().hex}"
-    monkeypatch.setenv("MPIQ_TEST_JOB", mark)
+def mark(monkeypatch):
+    """In the environment of all that a test starts."""
+    one = f"mpiq-{uuid.uuid4().hex}"
+    monkeypatch.setenv("MPIQ_TEST_JOB", one)
     for name, value in jobs.AS_ROOT.items():
         monkeypatch.setenv(name, value)
+    yield one
+    kill_marked(one)
+
+
+@pytest.fixture
+def command(library, ring):
+    """command(PROGRAM...): what starts the ring, or a program on two ranks."""
     several = ["--oversubscribe"] if library == "openmpi" else []
+    return lambda program=None, ranks=RANKS: [f"mpirun.{library}", *several, "-n",
+                                              *map(str, [2, *program] if program else [ranks, ring, 3])]
+
+
+@pytest.fixture
+def step(command, mpiq, tmp_path, mark):
+    """step(WORDS...): a terminal in which the ring (or program=[...] on two ranks) is stepped."""
     terminals = []
 
-    def start(*words, redirected=False, program=None):
-        command = " ".join([f"mpirun.{library}", *several, "-n", *map(str, [2, *program] if program else [RANKS, ring, 3])])
-        program = ["sh", "-c", f"exec {command} >out"] if redirected else command.split()
+    def start(*words, redirected=False, **what):
+        program = command(**what)
+        program = ["sh", "-c", f"exec {shlex.join(program)} >out"] if redirected else program
         terminals.append(Terminal([mpiq.path, "run", "--step", *words, "--", *program], tmp_path, columns=130))
         terminals[-1].mark = mark
         return terminals[-1]
@@ -63,7 +84,6 @@ def step(library, ring, mpiq, tmp_path, monkeypatch):
     yield start
     for terminal in terminals:
         terminal.__exit__()
-    kill_marked(mark)
 
 
 def rows(screen):
@@ -99,6 +119,23 @@ def test_screen(step):
     assert "data:" not in screen
     terminal.type("q")
     assert RIGHT in terminal.wait_for("status 0")
+
+
+def test_readme(step):
+    """The screen that README shows, after the keys that lead there."""
+    shown = next(block for block in blocks(RING.parents[1] / "README.md") if "run --step" in block.text)
+    _, *lines = shown.text.splitlines()
+    assert lines[-1] == "…"
+    terminal = step(ranks=4)
+    for key, calls in [("a", ["MPI_Issend"] * 4), ("a", ["MPI_Recv from MPI_ANY_SOURCE"] * 4),
+                       ("a", [f"MPI_Wait for MPI_Issend to {to} tag 7 on MPI_COMM_WORLD" for to in (1, 2, 3, 0)]),
+                       ("s", ["MPI_Issend"] * 4), ("s", ["MPI_Recv from 3 ", *["MPI_Issend"] * 3])]:
+        wait_for_rows(terminal, *calls)
+        terminal.type(key)
+    wait_for_rows(terminal, "  in  ", *["held"] * 3)
+    terminal.wait_for(*[line.rstrip() for line in lines[:-1]])
+    terminal.type("q")
+    terminal.wait_for("status 0")
 
 
 def test_one_rank(step):
@@ -205,9 +242,112 @@ def test_other_views(step, mpiq, tmp_path):
     assert not any(rank["stuck"] for rank in report["ranks"])
     assert "held by mpiq run --step before MPI_Issend at ring.c:" in mpiq("why", "0", *ranks).out
     assert mpiq("ranks", *ranks).out.count("before MPI_Issend") == 2
+    views = {view: mpiq(*view.split(), *ranks).out for view in ("queues", "collectives", "comms", "stacks", "history 0-2")}
+    assert f"MPI_Recv at ring.c:{line_of(RING, 'MPI_Recv(')}" in mpiq("why", "0", *ranks).out
+    assert "tag 7" in views["queues"]
+    looked = mpiq("watch", "--plain", snapshot(mpiq, tmp_path, ranks)).out
+    assert " unknown 3 ranks: 2 held, 1 receiving" in looked
+    views["watch"] = looked
+    page = tmp_path / "page.html"
+    mpiq("--html", page, *ranks)
+    views["page"] = page.read_text()
+    assert '"held"' in views["page"]
+    for rank in ranks[:2] if shutil.which("gdb") else []: # the one that waits, and one that is held
+        said = gdb_session.run(["mpi report", "mpi ranks"], pid=rank).both
+        assert "held by mpiq run --step" in said and re.search(r"\bheld +before MPI_Issend", said), said
+        views[f"gdb of {rank}"] = said
+    for view, text in views.items():
+        assert not re.search(r"deadlock|stalled|\bstuck\b", re.sub("<style>.*?</style>|<script>.*?</script>", "", text, flags=re.S)), (view, text)
     terminal.type("q")
     terminal.wait_for("status 0")
     assert (tmp_path / "out").read_text() == RIGHT
+
+
+def snapshot(mpiq, tmp_path, ranks):
+    mpiq("snapshot", "-o", tmp_path / "job.mpiq", *ranks)
+    return tmp_path / "job.mpiq"
+
+
+def test_rows(step, stepped):
+    """Ranks of another communicator are shown as ranks of the job; a breakpoint names it."""
+    terminal = step("--break", "comm=rows,rank=1", program=[stepped, "rows"])
+    wait_for_rows(terminal, "MPI_Comm_split", "MPI_Comm_split")
+    terminal.type("c")
+    wait_for_rows(terminal, "", "MPI_Recv from MPI_ANY_SOURCE any tag on rows [breakpoint 1]")
+    terminal.type("p", "s")
+    terminal.type("q")
+    assert "rows have 44" in terminal.wait_for("status 0")
+    terminal = step("--break", "comm=rows", program=[stepped, "rows"])
+    wait_for_rows(terminal, "MPI_Comm_split", "MPI_Comm_split")
+    terminal.type("c")
+    screen = wait_for_rows(terminal, "[0]..>1   MPI_Send to 1 tag 9 on rows [breakpoint 1]", "0<..[1]")
+    assert "data: 1 MPI_INT: 44" in screen
+    terminal.type("q")
+    assert "rows have 44" in terminal.wait_for("status 0")
+
+
+@pytest.fixture
+def lines(command, mpiq, mark):
+    """lines(WORDS...): the step mode without a screen, as a process with pipes."""
+    started = []
+
+    def start(*words, **what):
+        one = subprocess.Popen([mpiq.path, "run", "--step", "--plain", *words, "--", *command(**what)], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "MPIQ_TEST_JOB": mark})
+        started.append(one)
+        return one
+
+    yield start
+    for one in started:
+        one.kill()
+        one.communicate()
+
+
+def read_until(process, *texts):
+    """What it prints until the last printed screen has a line with each of these."""
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        screen = "".join(said).rpartition("RANK  STATE")[2]
+        if all(text in screen for text in texts):
+            return "".join(said)
+    raise AssertionError("".join(said))
+
+
+def test_plain(lines):
+    """The same without a screen: keys come as lines, and mistakes are told."""
+    process = lines()
+
+    def say(text):
+        process.stdin.write(f"{text}\n")
+        process.stdin.flush()
+
+    said = read_until(process, "0  held    [0]..>1", "1  held         [1]..>2", f"2  held     0<.......[2]  MPI_Issend to 0 tag 7 on MPI_COMM_WORLD  ring.c:{line_of(RING, 'MPI_Issend(')}", "data: 1 MPI_INT: 2")
+    assert "\033" not in said and "3 ranks: 3 held before a call, 0 in a call" in said
+    say("s 1")
+    read_until(process, ">    1  held", "MPI_Recv from MPI_ANY_SOURCE tag 7")
+    for text, answer in [("s 7", "there is no rank 7"), ("x", "'x' is not a key: ? shows them"), ("a 1", "'a 1' is not a key"),
+                         ("d 4", "there is no breakpoint 4"), ("b x", "'x' is not a breakpoint"), ("?", "b WHERE   set a breakpoint")]:
+        say(text)
+        while answer not in (line := process.stdout.readline()):
+            assert line
+    say("b MPI_Reduce")
+    say("c")
+    read_until(process, *[f"{rank}  held " for rank in range(RANKS)], "MPI_Reduce root 0 MPI_SUM on MPI_COMM_WORLD [breakpoint 1]")
+    say("r")
+    say("q")
+    rest = process.stdout.read()
+    assert "all ranks are held by mpiq run --step" in rest and rest.endswith(RIGHT) and ended(process) == 0
+
+
+def test_plain_from_a_file(lines):
+    """A line at a time is done: each key waits for what the one before it did.  At the end the job goes on."""
+    process = lines()
+    said, _ = communicate(process, text="a\n" * 11)
+    assert ended(process) == 0 and RIGHT in said
+    calls = [call for screen in said.split("RANK  STATE")[1:] for call in dict.fromkeys(re.findall(r"MPI_(\w+) (?:to|from|for|root)", screen))]
+    assert [call for call in calls if call in ("Issend", "Recv", "Wait", "Reduce")][:4] == ["Issend", "Recv", "Wait", "Issend"]
+    assert "MPI_Reduce root 0" in said and "MPI_Finalize" in said
 
 
 def test_poll(step, stepped):
@@ -293,5 +433,7 @@ def test_refused(mpiq):
     assert answer.status == 2 and "use --step or --check, not both" in answer.err
     answer = mpiq("run", "--break", "MPI_Send", "--", "true")
     assert answer.status == 2 and "--break goes with --step only" in answer.err
+    answer = mpiq("run", "--plain", "--", "true")
+    assert answer.status == 2 and "run takes --plain with --step only" in answer.err
     answer = mpiq("run", "--step", "--break", "nonsense", "--", "true")
     assert answer.status == 2 and "'nonsense' is not a breakpoint" in answer.err
