@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main - the mpiq command: the command line in, libmpiq's answer out. */
+#include <langinfo.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,18 @@ static int width_of_text(void)
     if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
         return 0;
     return size.ws_col;
+}
+
+/* Whether it is read on a terminal whose locale has more than ASCII. */
+static bool shows_utf8(const struct command_line *line)
+{
+    if (line->plain || !isatty(STDOUT_FILENO))
+        return false;
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    bool ret = locale && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    if (locale)
+        freelocale(locale);
+    return ret;
 }
 
 static enum mpiq_view view_of(enum command command)
@@ -147,6 +161,7 @@ static int with_progress(struct command_line *line, int (*command)(struct comman
     line->options.progress = progress_show;
     line->options.argument = &progress;
     line->render.width = width_of_text();
+    line->render.utf8 = shows_utf8(line);
     return command(line, &progress);
 }
 

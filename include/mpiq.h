@@ -220,6 +220,7 @@ struct mpiq_render_options {
     int height;        /* for MPIQ_VIEW_SCREEN: lines to fill; 0: as many as it takes */
     const struct mpiq_job *before; /* an earlier look at the job, for calls a second; NULL */
     bool all_threads;              /* for MPIQ_VIEW_STACKS: all threads of each rank that were read */
+    bool utf8;                     /* text may have characters beyond ASCII */
 };
 
 #define MPIQ_RENDER_OPTIONS_DEFAULT                \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/columns.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,21 +76,52 @@ void mpiq_columns_row(struct mpiq_columns *columns, enum mpiq_style style)
     rows[columns->row_count++] = (struct row){.cells = cells, .style = style};
 }
 
+/* Columns of a terminal: UTF-8's further bytes of a character take none. */
+static size_t width_of_text(const char *text)
+{
+    size_t width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+/* Takes the escaped text. */
+static void set_cell(struct mpiq_columns *columns, size_t column, char *text)
+{
+    char **cell = &columns->rows[columns->row_count - 1].cells[column];
+    size_t width = width_of_text(text);
+    free(*cell);
+    *cell = text;
+    if (width > columns->widths[column])
+        columns->widths[column] = width;
+}
+
 void mpiq_columns_set_string(struct mpiq_columns *columns, size_t column, const char *text)
 {
     if (!columns || columns->row_count == 0 || !text || !*text)
         return;
     char *plain = mpiq_escape_string(MPIQ_ESCAPE_TEXT, text);
-    if (!plain) {
+    if (plain)
+        set_cell(columns, column, plain);
+    else
         fail(columns);
+}
+
+void mpiq_columns_set_times(struct mpiq_columns *columns, size_t column, struct mpiq_buffer *text,
+                            size_t times)
+{
+    if (!columns || columns->row_count == 0)
         return;
-    }
-    char **cell = &columns->rows[columns->row_count - 1].cells[column];
-    size_t length = strlen(plain);
-    free(*cell);
-    *cell = plain;
-    if (length > columns->widths[column])
-        columns->widths[column] = length;
+    char *plain _cleanup_free_ = mpiq_escape_string(MPIQ_ESCAPE_TEXT, mpiq_buffer_text(text)), *cell;
+    bool sign = columns->page->options->utf8 && columns->page->options->format == MPIQ_FORMAT_TEXT;
+    int length = !plain || text->failed ? -1
+                 : text->length > 0 ? asprintf(&cell, sign ? "%s \u00d7%zu" : "%s (%zu times)", plain, times)
+                                    : asprintf(&cell, sign ? "\u00d7%zu" : "%zu times:", times);
+    if (length < 0)
+        fail(columns);
+    else
+        set_cell(columns, column, cell);
+    text->length = 0;
 }
 
 void mpiq_columns_set(struct mpiq_columns *columns, size_t column, struct mpiq_buffer *text)
@@ -235,7 +267,7 @@ static void put_row(struct mpiq_columns *columns, const struct fit *fit, char *c
         size_t width = width_of(columns, fit, i);
         if (columns->widths[i] == 0)
             continue;
-        size_t length = cell ? strlen(cell) : 0;
+        size_t length = cell ? width_of_text(cell) : 0;
         bool wraps = i == fit->last && fit->wrapped > 0;
         if (length > 0) {
             size_t at = begin + (columns->columns[i].number && length < width ? width - length : 0);

@@ -32,6 +32,9 @@ void mpiq_columns_row(struct mpiq_columns *columns, enum mpiq_style style);
 /* Sets a cell of the row begun last, and empties text for the next one.  The cell is escaped. */
 void mpiq_columns_set(struct mpiq_columns *columns, size_t column, struct mpiq_buffer *text);
 void mpiq_columns_set_string(struct mpiq_columns *columns, size_t column, const char *text);
+/* "31 times:", or "MPI_Send (31 times)" behind that text; "×31" where there may be more than ASCII. */
+void mpiq_columns_set_times(struct mpiq_columns *columns, size_t column, struct mpiq_buffer *text,
+                            size_t times);
 
 /* Adds the table to the page, each line after `indent` spaces; heading or not. */
 void mpiq_columns_print(struct mpiq_columns *columns, size_t indent, bool heading);

@@ -38,6 +38,7 @@ typedef bool mpiq_excerpt_callback(void *context, uint32_t process, const char *
 struct mpiq_report_options {
     enum mpiq_format format;             /* HTML: a page with the whole report, whatever the view */
     bool color;                          /* text with the terminal's escape sequences */
+    bool utf8;                           /* text with characters beyond ASCII */
     bool all;                            /* internal messages and communicators too */
     int width;                           /* of the terminal in columns; 0: as wide as it gets */
     int height;                          /* of MPIQ_VIEW_SCREEN in lines; 0: as high as it gets */

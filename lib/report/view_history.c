@@ -77,8 +77,9 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, const st
     mpiq_buffer_printf(&cell, "%*s", indent, "");
     mpiq_put_plain(&cell, call->call);
     if (run.count > 1)
-        mpiq_buffer_printf(&cell, " (%zu times)", run.count);
-    mpiq_columns_set(table, CALL, &cell);
+        mpiq_columns_set_times(table, CALL, &cell, run.count);
+    else
+        mpiq_columns_set(table, CALL, &cell);
     mpiq_columns_set_string(table, COMMUNICATOR, mpiq_job_communicator_name(page->job, call->comm));
     mpiq_put_past_peer(page, &cell, call);
     mpiq_columns_set(table, PEER, &cell);
@@ -114,8 +115,7 @@ static void put_loop(struct mpiq_page *page, struct mpiq_columns *table, const s
     if (until->end_ns > 0)
         mpiq_put_span(&cell, (double)(until->end_ns - begin->begin_ns) * 1e-9);
     mpiq_columns_set(table, TOOK, &cell);
-    mpiq_buffer_printf(&cell, "%zu times:", loop.rounds);
-    mpiq_columns_set(table, CALL, &cell);
+    mpiq_columns_set_times(table, CALL, &cell, loop.rounds);
     for (struct run run = {.first = last}; run.first < end; run.first += run.count) {
         run = next_run(history, run.first);
         run.count = run.count < end - run.first ? run.count : end - run.first;

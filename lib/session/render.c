@@ -94,6 +94,7 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
                                              .excerpt_context = (void *)job,
                                              .format = options.format,
                                              .color = options.color,
+                                             .utf8 = options.utf8,
                                              .all = options.all,
                                              .width = options.width,
                                              .ranks = options.ranks ? &only : NULL,

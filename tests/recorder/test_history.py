@@ -10,6 +10,7 @@ import pytest
 
 from support import conditions
 from support import schema
+from support.terminal import Terminal
 from two_ranks import two_ranks
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -91,6 +92,21 @@ def test_loops_are_folded(job):
     assert re.search(r"  MPI_Send .* MPI_PROC_NULL +5 +4 ", first) and re.search(r"  MPI_Send .* MPI_PROC_NULL +6 +8 ", second)
     assert text.count("MPI_Send") == 3 and re.search(r"MPI_Barrier \(189 times\)", text), text
     assert float(head.split()[0]) >= float(first.split()[0]) >= float(second.split()[0])
+
+
+@pytest.mark.parametrize("locale, option, folded, run", [
+    ("C.UTF-8", "", "×31", "MPI_Barrier ×189"), ("C.UTF-8", "--plain", "31 times:", "MPI_Barrier (189 times)"),
+    ("C", "", "31 times:", "MPI_Barrier (189 times)")], ids=["utf-8", "plain", "ascii"])
+def test_folded_on_a_terminal(job, tmp_path, locale, option, folded, run):
+    """As many times, with the sign for it where the terminal has it; columns stay below each other."""
+    snapshot = tmp_path / "job.mpiq"
+    job("snapshot", "-o", snapshot)
+    command = ["env", f"LC_ALL={locale}", os.environ["MPIQ"], "history", *filter(None, [option]), "0", snapshot]
+    with Terminal(command, tmp_path, columns=160, lines=40) as terminal:
+        screen = terminal.wait_for("status ", folded, run)
+    heading = next(line for line in screen.splitlines() if "COMMUNICATOR" in line)
+    row = next(line for line in screen.splitlines() if run in line)
+    assert row[heading.index("COMMUNICATOR") - 1:].startswith(" </title>"), screen
 
 
 def test_report_has_the_newest(job):
