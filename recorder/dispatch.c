@@ -255,6 +255,10 @@ static void end_call(struct call *call)
     struct self *self = call->self;
     self_set_call(self, NULL);
     call->serial = 0;
+    /* Before anything of its outcome is counted: else a thread that gets no processor here would seem to wait
+       for a message that nobody owes it any more. */
+    __atomic_store_n(&call->entry->end, clock_cycles(), __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (__builtin_expect(call->left, 0)) {
         call_left(call);
         self->fortran_caller = 0; /* the Fortran layer is left, too */
@@ -266,7 +270,6 @@ static void end_call(struct call *call)
         if ((int)call->result == 0)
             check_object(call);
     }
-    __atomic_store_n(&call->entry->end, clock_cycles(), __ATOMIC_RELEASE);
     self->depth = 0;
     if (__builtin_expect(call->outer != NULL, 0))
         resume(call->outer);
