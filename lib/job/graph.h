@@ -128,7 +128,8 @@ static inline bool mpiq_is_stuck(const struct mpiq_wait_graph *graph, uint32_t t
     return graph->thread_nodes[thread] != MPIQ_NONE && !graph->nodes[graph->thread_nodes[thread]].may;
 }
 
-/* Whether a process will never call MPI again: it has ended, or is in the last fence of MPI_Finalize. */
+/* Whether a process will never call MPI again, and has not since the first look: it has ended, or is in the
+   last fence of MPI_Finalize. */
 bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process);
 /* Whether its library does nothing any more either: in the last fence it still takes in what comes. */
 bool mpiq_never_answers(const struct mpiq_job_state *job, uint32_t process);

@@ -44,8 +44,10 @@ void mpiq_graph_edge(struct mpiq_wait_graph *graph, uint32_t child, uint32_t ope
 bool mpiq_never_answers(const struct mpiq_job_state *job, uint32_t process)
 {
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    return rank && (rank->gone || rank->process_state == 'Z' || rank->process_state == 'X' ||
-                    rank->phase == MPIQ_PHASE_FINALIZED);
+    bool ended = rank && (rank->gone || rank->process_state == 'Z' || rank->process_state == 'X' ||
+                          rank->phase == MPIQ_PHASE_FINALIZED);
+    /* Who ended between the looks may have done before what others are waiting for. */
+    return ended && mpiq_was_before(rank);
 }
 
 bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process)

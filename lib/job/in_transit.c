@@ -48,8 +48,7 @@ static bool has_ended(const struct mpiq_job_rank *rank)
     return rank->gone || rank->phase == MPIQ_PHASE_FINALIZED;
 }
 
-/* Whether a rank was in the first look what it is now; who had ended by then is not looked at again. */
-static bool was_before(const struct mpiq_job_rank *rank)
+bool mpiq_was_before(const struct mpiq_job_rank *rank)
 {
     bool ended = has_ended(rank) && rank->looks == 1;
     return ended || rank->final || (rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_STATE));
@@ -62,7 +61,8 @@ static bool was_before(const struct mpiq_job_rank *rank)
 static bool may_still_come(const struct mpiq_job_state *job, const struct mpiq_job_rank *from,
                            const struct mpiq_job_rank *to)
 {
-    return !was_before(from) || !mpiq_has_polled(job, to) || (!has_ended(from) && from->host != to->host);
+    return !mpiq_was_before(from) || !mpiq_has_polled(job, to) ||
+           (!has_ended(from) && from->host != to->host);
 }
 
 /* Whether one end counts messages of the program and the other the library's: they cannot be compared. */
@@ -114,7 +114,7 @@ static void add_departed(const struct mpiq_job_state *job, uint32_t comm, uint32
         /* Where the library's queues of one end are known and of the other end are not, the communicator may
            have another id there. */
         bool unlike = !rank->gone && counted != mpiq_job_is_counted(rank);
-        departed->any_may = departed->any_may || unlike || !was_before(rank);
+        departed->any_may = departed->any_may || unlike || !mpiq_was_before(rank);
         if (has_ended(rank)) {
             departed->ended = rank;
             continue;

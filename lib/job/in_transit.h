@@ -23,6 +23,9 @@ void mpiq_in_transit_deinit(struct mpiq_in_transit *in_transit);
    between the looks.  Core files are assumed to show a hung job. */
 bool mpiq_has_polled(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank);
 
+/* Whether a rank was in the first look what it is now; who had ended by then is not looked at again. */
+bool mpiq_was_before(const struct mpiq_job_rank *rank);
+
 /* Whether messages from a process to this member's rank may be under way. */
 bool mpiq_channel_in_transit(const struct mpiq_job_state *job, const struct mpiq_job_member *receiver,
                              uint32_t sender);

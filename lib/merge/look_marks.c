@@ -114,7 +114,8 @@ static uint64_t hash_window(uint64_t hash, const struct mpiq_window *window)
 void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks *ret)
 {
     struct mpiq_look_marks marks = {0};
-    marks.state = mpiq_hash(MPIQ_HASH_START, (uint64_t)state->phase << 1 | state->paused_at_end);
+    marks.state = mpiq_hash(MPIQ_HASH_START,
+                            (uint64_t)state->phase << 2 | (uint64_t)state->gone << 1 | state->paused_at_end);
     for (size_t i = 0; i < state->communicator_count; i++)
         communicator_marks(&state->communicators[i], &marks);
     for (size_t i = 0; i < state->process_call_count; i++)

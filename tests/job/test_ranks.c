@@ -2,6 +2,7 @@
 /* Whole answers: what ranks do, and what the looks prove. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "job_builder.h"
 #include "suite.h"
@@ -440,6 +441,51 @@ static void test_gone_and_not_looked(void)
                      "rank_gone? ranks 1: rank 1 has ended\n");
 }
 
+/* All that the second look finds of a rank that the first saw alive: a process that has ended. */
+static void end_between_looks(struct job_builder *job, int rank)
+{
+    const struct mpiq_rank_state *before = job->states[1][rank];
+    struct mpiq_rank_state *state = mpiq_rank_state_create();
+    state->name = before->name;
+    state->world_size = before->world_size;
+    state->pid = before->pid;
+    state->taken_ns = before->taken_ns;
+    memcpy(state->nspace, before->nspace, sizeof state->nspace);
+    memcpy(state->host, before->host, sizeof state->host);
+    state->gone = true;
+    state->process_state = 'X';
+    mpiq_rank_state_destroy(job->states[1][rank]);
+    job->states[1][rank] = state;
+}
+
+/* Who ended between the looks may have done before what the others wait for: their second look may be older
+   than its last calls. */
+static void test_gone_between_looks(void)
+{
+    enum { BARRIER, FINALIZE, SEND, CASES };
+    for (int how = 0; how < CASES; how++) {
+        struct job_builder job;
+        job_init(&job, 3);
+        for (int rank = 0; rank < 2; rank++) {
+            if (how == BARRIER)
+                job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
+            else if (how == FINALIZE)
+                job_finalize(&job, rank);
+            else
+                job_send(&job, rank, WORLD, 2, 7, 1 << 20);
+        }
+        end_between_looks(&job, 2);
+        char *answer = job_answer(&job);
+        CU_ASSERT_PTR_NOT_NULL(strstr(answer, "running: the job makes progress\n"));
+        CU_ASSERT_PTR_NULL(strstr(answer, "never"));
+        CU_ASSERT_PTR_NULL(strstr(answer, "rank_gone ranks")); /* proven */
+        if (strstr(answer, "running: ") != answer)
+            printf("%s", answer);
+        free(answer);
+        job_deinit(&job);
+    }
+}
+
 /* Of stacks alone nothing is proven: who is in which call is a hint, the few first. */
 /* A job of which stacks alone were read: rank n is in calls[n], NULL: it computes. */
 static void make_stacks(struct job_builder *job, const char *const *calls, int count)
@@ -564,6 +610,7 @@ int main(void)
         {"before the fence", test_before_the_fence},
         {"freed communicator", test_freed_communicator},
         {"gone and not looked", test_gone_and_not_looked},
+        {"gone between looks", test_gone_between_looks},
         {"core", test_core},
         {"backlog", test_backlog},
         {"unpatched ping pong", test_unpatched_ping_pong},
