@@ -123,15 +123,20 @@ bool mpiq_thread_polls(const struct mpiq_job_state *job, const struct mpiq_job_r
                           : naps_between_polls(job, rank, thread);
 }
 
-/* Whether another thread of the rank is in MPI all the time: blocked there, or going round testing. */
-static bool any_in_mpi(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+static bool any_polls(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
     bool may_poll = rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_PROGRESS);
     for (uint32_t i = 0; may_poll && i < rank->thread_count; i++) {
         if (mpiq_thread_polls(job, rank, &job->threads[rank->first_thread + i]))
             return true;
     }
-    return any_same_wait(job, rank);
+    return false;
+}
+
+/* Whether another thread of the rank is in MPI all the time: blocked there, or going round testing. */
+static bool any_in_mpi(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    return any_polls(job, rank) || any_same_wait(job, rank);
 }
 
 /* Whether the main thread, which alone may call MPI, sleeps for a lock. */
@@ -162,6 +167,15 @@ bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job
     if (thread->same_wait == MPIQ_YES || mpiq_thread_polls(job, rank, thread) || !any_in_mpi(job, rank))
         return true;
     return multiple && !mpiq_thread_waits_for_own(job, thread) && !mpiq_thread_taken_idle(job, rank, thread);
+}
+
+bool mpiq_thread_may_help(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                          const struct mpiq_job_thread *thread)
+{
+    if (thread->in_mpi || thread->helper || thread->stepped || thread->same_wait == MPIQ_YES ||
+        mpiq_thread_polls(job, rank, thread))
+        return false;
+    return mpiq_thread_may_act(job, rank, thread) || any_polls(job, rank);
 }
 
 double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
@@ -224,6 +238,10 @@ static void rank_activity(const struct mpiq_job_state *job, const struct mpiq_jo
     int best_weight = 0;
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
+        if (mpiq_thread_may_help(job, rank, thread)) {
+            ret->beside_ns += thread->cpu_ns;
+            ret->beside_runs = ret->beside_runs || (thread->state == 'R' && !mpiq_thread_sleeps(thread));
+        }
         int candidate = weight(rank, thread);
         if (candidate > best_weight) {
             best = thread;

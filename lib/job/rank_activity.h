@@ -7,7 +7,7 @@
 #include "state/finding.h"
 #include "state/job_state.h"
 
-/* Fills activity, thread, call, since, site, comm, number and last of all ranks. */
+/* Fills activity, thread, call, since, site, comm, number, beside and last of all ranks. */
 void mpiq_rank_activities(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis);
 
 /* Whether only a thread of its own process can wake that thread: it was in a private futex without a timeout,
@@ -28,6 +28,11 @@ bool mpiq_thread_polls(const struct mpiq_job_state *job, const struct mpiq_job_r
 /* Whether that thread may call MPI while another one of its rank is blocked in it. */
 bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread);
+
+/* Whether that thread is outside MPI and may yet bring its rank on: by calling MPI, or by what it works out
+   for another one that polls there. */
+bool mpiq_thread_may_help(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                          const struct mpiq_job_thread *thread);
 
 /* Whether that thread was asleep all the time between the looks, but for what the looks themselves cost it,
    and not in one of MPI's waits. */

@@ -116,14 +116,16 @@ static void add_threads(struct tally *tally, const struct mpiq_analysis *analysi
     const struct mpiq_job_state *job = analysis->job;
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
-        if (thread->same_wait == MPIQ_YES || thread->stepped || !mpiq_thread_may_act(job, rank, thread))
+        bool helps = mpiq_thread_may_help(job, rank, thread);
+        bool acts = mpiq_thread_may_act(job, rank, thread);
+        if (thread->same_wait == MPIQ_YES || thread->stepped || (!acts && !helps))
             continue;
         if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
             continue;
         bool sleeps = mpiq_thread_sleeps(thread);
         if (!sleeps && !dozes(rank, thread))
             tally->computing += !thread->in_mpi;
-        else if (!sleeps || may_be_nap(thread))
+        else if (acts && (!sleeps || may_be_nap(thread)))
             tally->still = 0;
     }
 }

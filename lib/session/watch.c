@@ -25,7 +25,8 @@ struct mark {
     pid_t pid;
     uint64_t cpu_ns;
     uint64_t sleeps;
-    bool polls; /* it was seen polling since MPI made progress last */
+    bool polls;         /* it was seen polling since MPI made progress last */
+    uint64_t beside_ns; /* of cpu_ns, what its threads outside MPI had used, by the last look */
     bool ended;
 };
 
@@ -218,6 +219,20 @@ static bool used(const struct mpiq_watch *watch, const struct mark *rank, bool a
     return before->cpu_ns != rank->cpu_ns || (also_sleeps && before->sleeps != rank->sleeps);
 }
 
+/* Whether a thread has worked outside MPI since the last look, beside one that is always in MPI: it may send
+   what others wait for, or tell one that polls to go on.  To wake now and then is no work. */
+static bool works_beside(const struct mpiq_watch *watch, const struct mark *rank,
+                         const struct mpiq_rank_diagnosis *diagnosis)
+{
+    const struct mark *before = find_mark(watch, rank->pid);
+    if (diagnosis->beside_runs)
+        return true;
+    if (!before || rank->beside_ns <= before->beside_ns)
+        return false;
+    double seconds = (double)(rank->beside_ns - before->beside_ns) / 1e9;
+    return seconds > poll_share * (now() - watch->marked);
+}
+
 static void take_marks(struct mpiq_watch *watch, const struct mark *marks, size_t count)
 {
     watch->mark_count = 0;
@@ -253,10 +268,11 @@ static bool rank_moved(const struct mpiq_watch *watch, const struct mpiq_job *jo
                   (diagnosis && diagnosis->call && mpiq_is_poll(diagnosis->call));
     if (!state || !diagnosis)
         return used(watch, rank, true);
+    rank->beside_ns = diagnosis->beside_ns;
     switch (diagnosis->activity) {
     case MPIQ_ACTIVITY_BLOCKED:
     case MPIQ_ACTIVITY_POLLING:
-        return !shows_progress(state) && used(watch, rank, false);
+        return works_beside(watch, rank, diagnosis) || (!shows_progress(state) && used(watch, rank, false));
     case MPIQ_ACTIVITY_STOPPED:
     case MPIQ_ACTIVITY_GONE:
         return false;

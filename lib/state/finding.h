@@ -397,6 +397,8 @@ struct mpiq_rank_diagnosis {
     bool asleep_for_child; /* of those, until a child process ends */
     bool asleep_to_write;  /* of those, to write */
     bool asleep_for_lock;  /* in one that waits for a lock on that file */
+    bool beside_runs;      /* one of its threads outside MPI that may yet bring it on runs */
+    uint64_t beside_ns;    /* processor time that those threads have used so far */
     const struct mpiq_waits_for *waits_for; /* NULL: for nothing, or not known */
     struct mpiq_last_call last;             /* of a rank outside MPI */
 };

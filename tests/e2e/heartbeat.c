@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 1 waits outside MPI for a file called "let go"; a thread of it wakes up now and then, or it does
- * itself. */
+ * itself.  Or it is in MPI all the time, and a thread of it computes until the file is there. */
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,12 +20,48 @@ static void *beat(void *unused)
     return unused;
 }
 
+static atomic_bool done;
+
+/* sends: MPI is told, else the thread that polls. */
+static void *compute(void *sends)
+{
+    volatile double value = 1;
+    while (access("let go", F_OK) != 0)
+        for (int i = 0; i < 1000000; i++)
+            value = value * 0.999 + 0.001;
+    if (sends)
+        MPI_Send(NULL, 0, MPI_INT, 1, 5, MPI_COMM_WORLD);
+    done = true;
+    return NULL;
+}
+
+static void wait_for_worker(bool polls)
+{
+    pthread_t worker;
+    int there;
+    if (pthread_create(&worker, NULL, compute, polls ? NULL : &done) != 0)
+        _exit(1);
+    if (!polls)
+        MPI_Recv(NULL, 0, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    while (!done)
+        MPI_Iprobe(0, 6, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    pthread_join(worker, NULL);
+}
+
 int main(int argc, char **argv)
 {
-    int rank;
-    MPI_Init(&argc, &argv);
+    int rank, level;
+    bool sends = strcmp(argv[1], "worker sends") == 0;
+    bool tells = strcmp(argv[1], "worker tells") == 0;
+    MPI_Init_thread(&argc, &argv,
+                    sends   ? MPI_THREAD_MULTIPLE
+                    : tells ? MPI_THREAD_FUNNELED
+                            : MPI_THREAD_SINGLE,
+                    &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 1 && strcmp(argv[1], "poll") == 0) {
+    if (rank == 1 && (sends || tells)) {
+        wait_for_worker(tells);
+    } else if (rank == 1 && strcmp(argv[1], "poll") == 0) {
         while (access("let go", F_OK) != 0)
             sleep(1);
     } else if (rank == 1) {

@@ -237,13 +237,15 @@ HEARTBEAT = pathlib.Path(__file__).with_name("heartbeat.c")
 
 @pytest.mark.parametrize("library", ["openmpi", "mpich"])
 def test_a_job_whose_heart_beats_is_reported_once_and_lives(library, mpiq, tmp_path):
-    """Nothing tells a thread that naps for ever from one that will act."""
+    """Nothing tells a thread that naps or computes for ever from one that will act."""
     if not shutil.which(f"mpicc.{library}"):
         pytest.skip(f"mpicc.{library} is not installed")
     subprocess.run([f"mpicc.{library}", "-g", "-pthread", "-o", tmp_path / "beat", HEARTBEAT], check=True)
     mark = f"mpiq-{uuid.uuid4().hex}"
     many = ["--oversubscribe"] if library == "openmpi" else []
-    errors = {how: tmp_path / f"{how}-err" for how in ("thread", "poll")}
+    verdicts = {"thread": "running: rank 1 is asleep in ", "poll": "running: rank 1 is asleep in ",
+                "worker sends": "running: ", "worker tells": "running: "}
+    errors = {how: tmp_path / f"{how}-err" for how in verdicts}
     running = {}
     try:
         for how, err in errors.items():
@@ -258,9 +260,9 @@ def test_a_job_whose_heart_beats_is_reported_once_and_lives(library, mpiq, tmp_p
         for process in running.values():
             process.kill()
         kill_marked(mark)
-    for err in errors.values():
+    for how, err in errors.items():
         said = [text for text in err.read_text().splitlines() if text.startswith(("mpiq: ", "running: ", "stalled: "))]
-        assert len(said) == 2 and said[0].startswith("running: rank 1 is asleep in "), said
+        assert len(said) == 2 and said[0].startswith(verdicts[how]), said
         assert "(beat) computes or wakes outside MPI: the job goes on" in said[1]
 
 

@@ -486,6 +486,39 @@ static void test_gone_between_looks(void)
     }
 }
 
+/* A thread that computes may yet bring its rank on, however long MPI stands still: it may call MPI, or tell
+   the one that polls. */
+static void test_works_beside(void)
+{
+    enum { FUNNELED = 1, MULTIPLE = 3 };
+    for (int level = FUNNELED; level <= MULTIPLE; level += 2) {
+        for (int runs = 0; runs < 2; runs++) {
+            struct job_builder job;
+            job_init(&job, 2);
+            if (level == MULTIPLE)
+                job_recv(&job, 0, WORLD, 1, 7);
+            else
+                job_polls(&job, 0);
+            job_thread(&job, 0, level);
+            if (!runs)
+                job_sleeps(&job, 0, MPIQ_SLEEP_PRIVATE_FUTEX, "pthread_cond_wait");
+            job_recv(&job, 1, WORLD, 0, 7);
+            job.options.still = 3600;
+            struct mpiq_job_state *state;
+            struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+            CU_ASSERT_EQUAL(diagnosis->ranks[0].beside_runs, runs);
+            CU_ASSERT(!diagnosis->ranks[1].beside_runs);
+            if (runs)
+                CU_ASSERT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_RUNNING);
+            if (!runs)
+                CU_ASSERT_NOT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_RUNNING);
+            mpiq_diagnosis_destroy(diagnosis);
+            mpiq_job_state_destroy(state);
+            job_deinit(&job);
+        }
+    }
+}
+
 /* Of stacks alone nothing is proven: who is in which call is a hint, the few first. */
 /* A job of which stacks alone were read: rank n is in calls[n], NULL: it computes. */
 static void make_stacks(struct job_builder *job, const char *const *calls, int count)
@@ -611,6 +644,7 @@ int main(void)
         {"freed communicator", test_freed_communicator},
         {"gone and not looked", test_gone_and_not_looked},
         {"gone between looks", test_gone_between_looks},
+        {"works beside", test_works_beside},
         {"core", test_core},
         {"backlog", test_backlog},
         {"unpatched ping pong", test_unpatched_ping_pong},
