@@ -160,7 +160,10 @@ static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const 
     bool outside = diagnosed->activity == MPIQ_ACTIVITY_ASLEEP ||
                    diagnosed->activity == MPIQ_ACTIVITY_COMPUTING ||
                    diagnosed->activity == MPIQ_ACTIVITY_CALLING;
-    tally->working += rank->children_cpu_between_ns >= CHILDREN_WORK_NS || (outside && rank->io_between > 0);
+    /* A collective write may take longer than a rank may stand still. */
+    bool in_file = diagnosed->call && strncmp(diagnosed->call, "MPI_File_", strlen("MPI_File_")) == 0;
+    tally->working +=
+        rank->children_cpu_between_ns >= CHILDREN_WORK_NS || ((outside || in_file) && rank->io_between > 0);
     if (mpiq_source_is_outside(rank->source)) {
         tally->stacks++;
         tally->stacks_in_mpi += diagnosed->call != NULL;

@@ -519,6 +519,26 @@ static void test_works_beside(void)
     }
 }
 
+/* A large collective write lasts, and nothing of MPI moves meanwhile. */
+static void test_writes_in_mpi(void)
+{
+    for (int writes = 0; writes < 2; writes++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        for (int rank = 0; rank < 2; rank++) {
+            job_collective(&job, rank, WORLD, "MPI_File_write_all", 3, ANY);
+            for (int look = 0; look < 2; look++)
+                job.states[look][rank]->io_bytes = 4096 + writes * look;
+        }
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_EQUAL(diagnosis->verdict == MPIQ_VERDICT_STALLED, !writes);
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
 /* Of stacks alone nothing is proven: who is in which call is a hint, the few first. */
 /* A job of which stacks alone were read: rank n is in calls[n], NULL: it computes. */
 static void make_stacks(struct job_builder *job, const char *const *calls, int count)
@@ -645,6 +665,7 @@ int main(void)
         {"gone and not looked", test_gone_and_not_looked},
         {"gone between looks", test_gone_between_looks},
         {"works beside", test_works_beside},
+        {"writes in MPI", test_writes_in_mpi},
         {"core", test_core},
         {"backlog", test_backlog},
         {"unpatched ping pong", test_unpatched_ping_pong},
