@@ -12,7 +12,8 @@
 /* Ranks that do the same at the same place. */
 struct behaviour_group {
     enum mpiq_rank_activity activity;
-    bool traced; /* held by a debugger, if it is stopped */
+    bool traced;           /* held by a debugger, if it is stopped */
+    mpiq_string_id tracer; /* the name of that */
     uint32_t site;
     struct mpiq_rank_set ranks;
     const char *library_call; /* of the job's strings; NULL: none */
@@ -182,7 +183,7 @@ static uint32_t sleeping_thread(const struct mpiq_analysis *analysis, uint32_t p
 
 static bool same_behaviour(const struct behaviour_group *a, const struct behaviour_group *b)
 {
-    return a->activity == b->activity && a->traced == b->traced &&
+    return a->activity == b->activity && a->traced == b->traced && a->tracer == b->tracer &&
            (a->thread == MPIQ_NONE) == (b->thread == MPIQ_NONE) && a->library_call == b->library_call &&
            (a->site == b->site || a->activity == MPIQ_ACTIVITY_GONE);
 }
@@ -208,6 +209,7 @@ void mpiq_find_ranks(struct mpiq_analysis *analysis)
         struct behaviour_group group = {
             .activity = rank->activity, .site = rank->site, .first = process, .thread = MPIQ_NONE};
         group.traced = rank->activity == MPIQ_ACTIVITY_STOPPED && mpiq_is_traced(analysis->job, process);
+        group.tracer = group.traced ? mpiq_job_rank_of(analysis->job, process)->tracer_name : 0;
         if (rank->activity == MPIQ_ACTIVITY_CALLING || rank->activity == MPIQ_ACTIVITY_ASLEEP)
             group.library_call = rank->library_call;
         if (rank->activity == MPIQ_ACTIVITY_BLOCKED && waited_for) {

@@ -43,12 +43,16 @@ bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mp
     return own || joins;
 }
 
+static bool is_mutex_call(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread)
+{
+    const char *call = mpiq_job_string(job, thread->blocks_in);
+    return call && (strcmp(call, "pthread_mutex_lock") == 0 || strcmp(call, "mtx_lock") == 0);
+}
+
 uint32_t mpiq_lock_owner(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread)
 {
-    const char *call = mpiq_job_string(job, thread->blocks_in);
-    bool mutex = call && (strcmp(call, "pthread_mutex_lock") == 0 || strcmp(call, "mtx_lock") == 0);
-    if (thread->owner <= 0 || thread->in_mpi || (!mutex && !thread->interpreter))
+    if (thread->owner <= 0 || thread->in_mpi || (!is_mutex_call(job, thread) && !thread->interpreter))
         return MPIQ_NONE;
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         if (job->threads[rank->first_thread + i].tid == thread->owner)
@@ -293,7 +297,9 @@ static void describe_call(const struct mpiq_job_state *job, struct mpiq_rank_dia
         ret->thread == MPIQ_NONE ? MPIQ_CALL_NONE : job->threads[ret->thread].system_call;
     ret->collective = blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE ||
                       blocking == MPIQ_BLOCKING_INIT;
-    ret->asleep_on_file = in != MPIQ_CALL_NONE;
+    bool mutex = ret->thread != MPIQ_NONE && is_mutex_call(job, &job->threads[ret->thread]);
+    ret->asleep_for_mutex = in == MPIQ_CALL_FUTEX && mutex;
+    ret->asleep_on_file = in != MPIQ_CALL_NONE && (in != MPIQ_CALL_FUTEX || mutex);
     ret->asleep_for_child = in == MPIQ_CALL_WAIT4 || in == MPIQ_CALL_WAITID;
     ret->asleep_to_write = in == MPIQ_CALL_WRITE;
     ret->asleep_for_lock = in == MPIQ_CALL_FCNTL || in == MPIQ_CALL_FLOCK;

@@ -60,6 +60,12 @@ static bool may_be_nap(const struct mpiq_job_thread *thread)
     case MPIQ_CALL_WAITID:
     case MPIQ_CALL_FLOCK:
     case MPIQ_CALL_FCNTL:
+    case MPIQ_CALL_OPEN:
+    case MPIQ_CALL_OPENAT:
+    case MPIQ_CALL_CONNECT:
+    case MPIQ_CALL_ACCEPT:
+    case MPIQ_CALL_POLL:
+    case MPIQ_CALL_FUTEX:
         return false;
     default:
         return true;
@@ -123,7 +129,9 @@ static void add_threads(struct tally *tally, const struct mpiq_analysis *analysi
         if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
             continue;
         bool sleeps = mpiq_thread_sleeps(thread);
-        if (!sleeps && !dozes(rank, thread))
+        if (thread->interpreter) /* whoever has the lock may act; this one only wakes to ask for it */
+            tally->still = 0;
+        else if (!sleeps && !dozes(rank, thread))
             tally->computing += !thread->in_mpi;
         else if (acts && (!sleeps || may_be_nap(thread)))
             tally->still = 0;
@@ -259,6 +267,19 @@ static uint32_t who_is_waited_for(const struct mpiq_analysis *analysis)
     return MPIQ_NONE;
 }
 
+/* Whether that one waits for Python's interpreter lock, of which nobody knows who has it. */
+static bool is_behind_lock(const struct mpiq_analysis *analysis)
+{
+    const struct mpiq_finding *finding = &analysis->diagnosis->findings[who_is_waited_for(analysis)];
+    const struct mpiq_rank_range *first = finding->ranks.ranges;
+    uint32_t thread = finding->thread;
+    if (thread == MPIQ_NONE)
+        thread =
+            analysis->diagnosis->ranks[mpiq_job_process(analysis->job, first->world, first->first)].thread;
+    return thread != MPIQ_NONE && analysis->job->threads[thread].interpreter &&
+           analysis->job->threads[thread].owner == 0;
+}
+
 static void decide_waited_for(struct mpiq_analysis *analysis, enum mpiq_verdict verdict)
 {
     decide(analysis, verdict, MPIQ_REASON_FINDING);
@@ -390,7 +411,7 @@ void mpiq_find_verdict(struct mpiq_analysis *analysis)
     } else if (tally.progress) {
         decide(analysis, MPIQ_VERDICT_RUNNING, MPIQ_REASON_PROGRESS);
     } else if (who_is_waited_for(analysis) != MPIQ_NONE) {
-        decide_waited_for(analysis, MPIQ_VERDICT_RUNNING);
+        decide_waited_for(analysis, is_behind_lock(analysis) ? unknown : MPIQ_VERDICT_RUNNING);
     } else {
         decide(analysis, MPIQ_VERDICT_RUNNING, MPIQ_REASON_NOT_PROVEN);
     }

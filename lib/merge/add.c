@@ -296,6 +296,7 @@ static bool describe_rank(const struct mpiq_adding *adding, struct mpiq_job_rank
     rank->gone = state->gone;
     rank->end = state->end;
     rank->traced = state->traced;
+    rank->tracer = state->tracer;
     rank->strict = state->strict;
     rank->library_queues = state->library_queues;
     rank->paused_at_end = state->paused_at_end;
@@ -307,6 +308,7 @@ static bool describe_rank(const struct mpiq_adding *adding, struct mpiq_job_rank
                                        : adding->row > 0 ? &job->ranks[adding->row - 1]
                                                          : &nobody;
     return mpiq_job_intern_likely(job, state->host, like->host, &rank->host) &&
+           mpiq_job_intern_likely(job, state->tracer_name, like->tracer_name, &rank->tracer_name) &&
            mpiq_job_intern_likely(job, state->executable, like->executable, &rank->executable) &&
            mpiq_job_intern_likely(job, state->command, like->command, &rank->command) &&
            mpiq_job_intern_likely(job, state->last_mpi_call, like->last_mpi_call, &rank->last_mpi_call) &&

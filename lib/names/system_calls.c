@@ -19,7 +19,7 @@ static const struct {
 };
 
 /* As the kernel's tables have them (arch/…/syscall.tbl; include/uapi/asm-generic/unistd.h); -1: has no such
-   call.  The second row of a call is the same with larger numbers. */
+   call.  Several rows of a call are alike in what they wait for. */
 static const struct {
     enum mpiq_system_call call;
     const char *name;
@@ -35,6 +35,24 @@ static const struct {
     {MPIQ_CALL_PAUSE, "pause", {34, -1, 29, 29, 29}},
     {MPIQ_CALL_WAIT4, "wait4", {61, 260, 114, 114, 114}},
     {MPIQ_CALL_WAITID, "waitid", {247, 95, 284, 272, 281}},
+    {MPIQ_CALL_READ, "readv", {19, 65, 145, 145, 145}},
+    {MPIQ_CALL_READ, "pread64", {17, 67, 180, 179, 180}},
+    {MPIQ_CALL_READ, "recvfrom", {45, 207, 371, 337, 371}},
+    {MPIQ_CALL_READ, "recvmsg", {47, 212, 372, 342, 372}},
+    {MPIQ_CALL_WRITE, "writev", {20, 66, 146, 146, 146}},
+    {MPIQ_CALL_WRITE, "pwrite64", {18, 68, 181, 180, 181}},
+    {MPIQ_CALL_WRITE, "sendto", {44, 206, 369, 335, 369}},
+    {MPIQ_CALL_WRITE, "sendmsg", {46, 211, 370, 341, 370}},
+    {MPIQ_CALL_CONNECT, "connect", {42, 203, 362, 328, 362}},
+    {MPIQ_CALL_ACCEPT, "accept", {43, 202, -1, 330, -1}},
+    {MPIQ_CALL_ACCEPT, "accept4", {288, 242, 364, 344, 364}},
+    {MPIQ_CALL_POLL, "poll", {7, -1, 168, 167, 168}},
+    {MPIQ_CALL_POLL, "ppoll", {271, 73, 309, 281, 302}},
+    {MPIQ_CALL_POLL, "select", {23, -1, 142, 142, 142}},
+    {MPIQ_CALL_POLL, "pselect6", {270, 72, 308, 280, 301}},
+    {MPIQ_CALL_POLL, "epoll_wait", {232, -1, 256, 238, 252}},
+    {MPIQ_CALL_POLL, "epoll_pwait", {281, 22, 319, 303, 312}},
+    {MPIQ_CALL_FUTEX, "futex", {202, 98, 240, 221, 238}},
 };
 
 const char *mpiq_architecture_name(unsigned machine)

@@ -7,9 +7,9 @@
 
 /* Those in which it matters that a thread sleeps. */
 enum mpiq_system_call {
-    MPIQ_CALL_NONE, /* none, another one, or not known */
-    MPIQ_CALL_READ,
-    MPIQ_CALL_WRITE,
+    MPIQ_CALL_NONE,  /* none, another one, or not known */
+    MPIQ_CALL_READ,  /* from a file or a socket */
+    MPIQ_CALL_WRITE, /* likewise */
     MPIQ_CALL_OPEN,
     MPIQ_CALL_OPENAT,
     MPIQ_CALL_FCNTL,
@@ -17,6 +17,10 @@ enum mpiq_system_call {
     MPIQ_CALL_PAUSE,
     MPIQ_CALL_WAIT4,
     MPIQ_CALL_WAITID,
+    MPIQ_CALL_CONNECT,
+    MPIQ_CALL_ACCEPT,
+    MPIQ_CALL_POLL, /* and select, epoll_wait; with a timeout its sleep is a timed one */
+    MPIQ_CALL_FUTEX,
 };
 
 /* The word for an ELF machine (EM_…): "x86-64"; "" for one without system calls here. */

@@ -293,6 +293,16 @@ static void read_command(pid_t pid, char *ret, size_t size)
         ret[i] = ret[i] ? ret[i] : ' ';
 }
 
+static void name_tracer(pid_t tracer, struct mpiq_target_status *status)
+{
+    struct mpiq_proc_stat stat_line;
+    struct mpiq_error *error = mpiq_proc_stat(tracer, 0, &stat_line);
+    status->tracer = tracer;
+    if (!error)
+        memcpy(status->tracer_name, stat_line.name, sizeof status->tracer_name);
+    mpiq_error_destroy(error);
+}
+
 static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_target_status *ret)
 {
     struct live *live = live_of(target);
@@ -309,6 +319,8 @@ static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_ta
     long numbers[2];
     mpiq_proc_status_numbers(live->pid, (const char *const[]){"TracerPid", "Uid"}, numbers);
     status.traced = !live->before && numbers[0] > 0 && !mpiq_peer_is((pid_t)numbers[0]);
+    if (status.traced)
+        name_tracer((pid_t)numbers[0], &status);
     if (numbers[1] >= 0)
         status.uid = (uid_t)numbers[1];
     if (shares(live->pid, "uts"))

@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -102,6 +104,27 @@ static bool handles_signals(pid_t pid)
     return caught & asked;
 }
 
+static bool read_memory(pid_t pid, uint64_t address, size_t size, void *ret)
+{
+    struct iovec ours = {ret, size}, its = {(void *)(uintptr_t)address, size}; /* NOLINT: an address there */
+    return process_vm_readv(pid, &ours, 1, &its, 1, 0) == (ssize_t)size;
+}
+
+/* The call that goes on after a stop as restart_syscall, by the code before the place where it returns to:
+   poll, where that is known. */
+static long restarted(pid_t pid, uint64_t pc)
+{
+#if defined __x86_64__
+    static const unsigned char call_poll[] = {0xb8, SYS_poll, 0, 0, 0, 0x0f, 0x05}; /* mov $7,%eax; syscall */
+    unsigned char code[sizeof call_poll];
+    if (read_memory(pid, pc - sizeof code, sizeof code, code) && memcmp(code, call_poll, sizeof code) == 0)
+        return SYS_poll;
+#else
+    (void)pid, (void)pc;
+#endif
+    return SYS_restart_syscall;
+}
+
 /* A path in the process's memory. */
 static void read_path(pid_t pid, uint64_t address, struct mpiq_target_thread *thread)
 {
@@ -153,15 +176,121 @@ static pid_t find_holder(pid_t pid, uint64_t inode)
     return found > 0 ? found : 0;
 }
 
+/* What is at the other end of a descriptor, and who: a pipe, a terminal, a socket. */
+static void find_end(pid_t pid, uint64_t descriptor, bool writes, struct mpiq_target_thread *thread)
+{
+    uint64_t inode = read_descriptor(pid, descriptor, thread);
+    mpiq_partner_pipe(pid, writes, thread);
+    if (strncmp(thread->file, "socket:", strlen("socket:")) == 0)
+        mpiq_partner_socket(pid, inode, thread);
+}
+
+/* The one descriptor that poll waits for; -1: there are several, or none. */
+static int64_t polled_descriptor(pid_t pid, const uint64_t arguments[6])
+{
+    struct pollfd one;
+    return arguments[1] == 1 && read_memory(pid, arguments[0], sizeof one, &one) ? one.fd : -1;
+}
+
+/* The one descriptor in the sets of select; -1. */
+static int64_t selected_descriptor(pid_t pid, const uint64_t arguments[6])
+{
+    int64_t found = -1;
+    uint64_t count = arguments[0] < FD_SETSIZE ? arguments[0] : FD_SETSIZE;
+    for (int set = 1; set <= 3; set++) {
+        fd_set bits;
+        if (!arguments[set])
+            continue;
+        FD_ZERO(&bits);
+        if (!read_memory(pid, arguments[set], (size_t)(count + 63) / 64 * 8, &bits))
+            return -1;
+        for (int fd = 0; fd < (int)count; fd++) {
+            if (!FD_ISSET(fd, &bits))
+                continue;
+            if (found >= 0 && found != fd)
+                return -1;
+            found = fd;
+        }
+    }
+    return found;
+}
+
+/* Whether a wait for descriptors has a timeout. */
+static bool is_timed(long number, const uint64_t arguments[6])
+{
+    switch (number) {
+#ifdef SYS_poll
+    case SYS_poll:
+        return (int32_t)arguments[2] >= 0;
+#endif
+    case SYS_ppoll:
+        return arguments[2] != 0;
+#ifdef SYS_select
+    case SYS_select:
+#endif
+    case SYS_pselect6:
+        return arguments[4] != 0;
+#ifdef SYS_epoll_wait
+    case SYS_epoll_wait:
+#endif
+    case SYS_epoll_pwait:
+        return (int32_t)arguments[3] >= 0;
+    default:
+        return false;
+    }
+}
+
+/* The process that has a mutex of the C library's which several share: it keeps the number of its owner 8
+   bytes behind its word (2: somebody waits). */
+static void find_mutex_owner(pid_t pid, uint64_t futex, struct mpiq_target_thread *thread)
+{
+    int32_t mutex[3];
+    enum { WORD, COUNT, OWNER, CONTENDED = 2 };
+    if (read_memory(pid, futex, sizeof mutex, mutex) && mutex[WORD] == CONTENDED && mutex[OWNER] > 0)
+        mpiq_partner_owner(pid, mutex[OWNER], thread);
+}
+
 /* On which file, or for which process, the call with these arguments sleeps. */
 static void find_object(pid_t pid, long number, const uint64_t arguments[6],
                         struct mpiq_target_thread *thread)
 {
+    int64_t descriptor;
     switch (number) {
     case SYS_read:
+    case SYS_readv:
+    case SYS_pread64:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+        find_end(pid, arguments[0], false, thread);
+        break;
     case SYS_write:
-        read_descriptor(pid, arguments[0], thread);
-        mpiq_partner_pipe(pid, thread);
+    case SYS_writev:
+    case SYS_pwrite64:
+    case SYS_sendto:
+    case SYS_sendmsg:
+        find_end(pid, arguments[0], true, thread);
+        break;
+#ifdef SYS_poll
+    case SYS_poll:
+#endif
+    case SYS_ppoll:
+        descriptor = polled_descriptor(pid, arguments);
+        if (descriptor >= 0)
+            find_end(pid, (uint64_t)descriptor, false, thread);
+        break;
+#ifdef SYS_select
+    case SYS_select:
+#endif
+    case SYS_pselect6:
+        descriptor = selected_descriptor(pid, arguments);
+        if (descriptor >= 0)
+            find_end(pid, (uint64_t)descriptor, false, thread);
+        break;
+    case SYS_futex:
+        find_mutex_owner(pid, arguments[0], thread);
         break;
     case SYS_wait4:
         mpiq_partner_child(pid, (int32_t)arguments[0], thread);
@@ -197,7 +326,7 @@ void mpiq_proc_sleep(pid_t pid, struct mpiq_target_thread *thread)
     thread->lock_holder = 0;
     thread->partner = 0;
     thread->futex = 0;
-    if (thread->state != 'S')
+    if (thread->state != 'S' && thread->state != 'D')
         return;
     char path[80], text[256];
     snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)thread->tid);
@@ -211,20 +340,24 @@ void mpiq_proc_sleep(pid_t pid, struct mpiq_target_thread *thread)
     long number = strtol(at, &next, 10);
     if (next == at || number < 0 || number > INT32_MAX)
         return;
-    uint64_t arguments[6];
-    for (size_t i = 0; i < 6; i++) {
+    uint64_t words[8]; /* its arguments, SP and PC */
+    for (size_t i = 0; i < 8; i++) {
         at = next;
-        arguments[i] = strtoull(at, &next, 16);
+        words[i] = strtoull(at, &next, 16);
         if (next == at)
             return;
     }
+    const uint64_t *arguments = words;
+    if (number == SYS_restart_syscall)
+        number = restarted(pid, words[7]);
     thread->system_call = (int32_t)number;
     thread->futex = number == SYS_futex ? arguments[0] : 0;
     find_object(pid, number, arguments, thread);
     /* A wait with a timeout that was stopped meanwhile, by a look at its stack, say, goes on as this call. */
-    thread->sleep = number == SYS_restart_syscall ? MPIQ_TARGET_SLEEP_TIMED_FUTEX
-                    : number == SYS_futex         ? futex_sleep(arguments)
-                                                  : MPIQ_TARGET_SLEEP_OTHER;
+    bool timed = number == SYS_restart_syscall || is_timed(number, arguments);
+    thread->sleep = timed                 ? MPIQ_TARGET_SLEEP_TIMED_FUTEX
+                    : number == SYS_futex ? futex_sleep(arguments)
+                                          : MPIQ_TARGET_SLEEP_OTHER;
     if (thread->sleep == MPIQ_TARGET_SLEEP_PRIVATE_FUTEX && handles_signals(pid))
         thread->sleep = MPIQ_TARGET_SLEEP_SIGNAL_FUTEX;
     /* A lock of POSIX's is its process's; flock's and those of open files are also its children's. */

@@ -43,6 +43,8 @@ struct mpiq_target_status {
     char state;               /* as /proc/PID/stat: R S D T t Z X; '?' where nobody knows (core, remote) */
     bool core;                /* it is dead: nothing will ever change */
     bool traced;              /* somebody else traces it */
+    pid_t tracer;             /* who that is; 0 none, or not known */
+    char tracer_name[17];     /* by the kernel; "" not known */
     uid_t uid;                /* owner; (uid_t)-1 if not known */
     struct mpiq_core_end end; /* kind NONE: it is not known to have ended */
     uint64_t cpu_ns;          /* user and system time of all its threads; 0 if not known */

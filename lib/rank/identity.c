@@ -123,6 +123,8 @@ void mpiq_rank_add_status(struct mpiq_target *target, const struct mpiq_target_s
                                    .at_ns = status->end.at_ns,
                                    .order = status->end.order};
     state->traced = status->traced;
+    state->tracer = status->tracer;
+    snprintf(state->tracer_name, sizeof state->tracer_name, "%s", status->tracer_name);
     state->gone = !status->core && (status->state == 'Z' || status->state == 'X');
     state->cpu_ns = status->cpu_ns;
     state->children_cpu_ns = status->children_cpu_ns;

@@ -117,10 +117,18 @@ struct lock {
     int32_t padding;
 };
 
+/* The thread that has the lock, if that is one; 0: it is none, or nobody has it.  Any interval will do:
+   sys.setswitchinterval() takes hours as well. */
+static int32_t owner_of(const struct reader *reader, const struct lock *lock, int32_t pid)
+{
+    return lock->locked == 1 && lock->interval_us > 0 && lock->last_holder
+               ? number_of_record(reader, lock->last_holder, pid)
+               : 0;
+}
+
 /* The thread that has the lock, where it lies in these bytes of the process; 0: it does not. */
 static int32_t owner_within(const struct reader *reader, uint64_t start, size_t size, int32_t pid)
 {
-    enum { LONGEST_INTERVAL_US = 60000000 };
     _cleanup_free_ unsigned char *bytes = calloc(1, size);
     int32_t owner = 0;
     if (!bytes || !fetch(reader, start, size, bytes))
@@ -128,26 +136,51 @@ static int32_t owner_within(const struct reader *reader, uint64_t start, size_t 
     for (size_t at = 0; !owner && at + sizeof(struct lock) <= size; at += sizeof(uint64_t)) {
         struct lock lock;
         memcpy(&lock, bytes + at, sizeof lock);
-        if (lock.locked == 1 && lock.interval_us > 0 && lock.interval_us <= LONGEST_INTERVAL_US &&
-            lock.last_holder)
-            owner = number_of_record(reader, lock.last_holder, pid);
+        owner = owner_of(reader, &lock, pid);
     }
     return owner;
 }
 
-/* The number of the thread that has the interpreter's lock: of the runtime up to 3.11, then of each
- * interpreter. */
-static int32_t find_owner(struct mpiq_target *target, int32_t pid)
+/* The same of the lock that the interpreter's record leads to: it has a pointer to its lock near its
+ * beginning. */
+static int32_t owner_behind(const struct reader *reader, uint64_t interpreter, int32_t pid)
 {
-    enum { OF_RUNTIME = 4096, OF_INTERPRETER = 16384, ITS_OWN_SINCE = 0x030c };
+    enum { BEGINNING = 4096 };
+    uint64_t words[BEGINNING / sizeof(uint64_t)];
+    struct lock lock;
+    int32_t owner = 0;
+    if (!fetch(reader, interpreter, sizeof words, words))
+        return 0;
+    for (size_t i = 0; !owner && i < sizeof words / sizeof *words; i++) {
+        if (words[i] % sizeof(uint64_t) == 0 && fetch(reader, words[i], sizeof lock, &lock))
+            owner = owner_of(reader, &lock, pid);
+    }
+    return owner;
+}
+
+/* The number of the thread that has the interpreter's lock for which one sleeps on that futex (0: not known):
+   a word of the lock's own condition.  Else the lock is the runtime's up to 3.11, then the interpreter's. */
+static int32_t find_owner(struct mpiq_target *target, int32_t pid, uint64_t futex)
+{
+    enum { UP_TO_CONDITION = 128, OF_RUNTIME = 4096, ITS_OWN_SINCE = 0x030c };
     struct reader reader;
     if (!begin(target, &reader))
         return 0;
+    uint64_t start = (futex & ~(uint64_t)7) - UP_TO_CONDITION;
+    int32_t owner = futex > UP_TO_CONDITION ? owner_within(&reader, start, UP_TO_CONDITION, pid) : 0;
+    if (owner)
+        return owner;
     uint64_t runtime = mpiq_python_symbol(target, "_PyRuntime");
-    return reader.layout.release < ITS_OWN_SINCE
-               ? owner_within(&reader, runtime, OF_RUNTIME, pid)
-               : owner_within(&reader, member(&reader, runtime, MPIQ_PYTHON_INTERPRETERS), OF_INTERPRETER,
-                              pid);
+    if (reader.layout.release < ITS_OWN_SINCE)
+        return owner_within(&reader, runtime, OF_RUNTIME, pid);
+    uint64_t interpreter = member(&reader, runtime, MPIQ_PYTHON_INTERPRETERS);
+    uint64_t holder = reader.layout.holder; /* beside it: whether it is locked */
+    int32_t locked = 0;
+    if (!holder)
+        return owner_behind(&reader, interpreter, pid);
+    return fetch(&reader, interpreter + reader.layout.locked, sizeof locked, &locked) && locked == 1
+               ? number_of_record(&reader, pointer_at(&reader, interpreter, holder), pid)
+               : 0;
 }
 
 /* A str of ASCII alone, which names of files and functions nearly always are; NULL: it is none.  The caller
@@ -267,12 +300,14 @@ static bool waits_for_lock(const struct mpiq_thread *thread)
 void mpiq_rank_add_interpreter_lock(struct mpiq_target *target, const struct mpiq_rank_state *state,
                                     struct mpiq_thread *thread)
 {
-    int32_t owner = thread->mpi_frame < 0 && waits_for_lock(thread) ? find_owner(target, state->pid) : 0;
+    if (thread->mpi_frame >= 0 || !waits_for_lock(thread))
+        return;
+    int32_t owner = find_owner(target, state->pid, thread->futex);
+    thread->interpreter = true;
+    thread->owner = 0;
     for (size_t i = 0; owner > 0 && i < state->thread_count; i++) {
-        if (state->threads[i].tid != owner || owner == thread->tid)
-            continue;
-        thread->owner = owner;
-        thread->interpreter = true;
+        if (state->threads[i].tid == owner && owner != thread->tid)
+            thread->owner = owner;
     }
 }
 

@@ -25,8 +25,9 @@ bool mpiq_python_made(const char *function, const char *file);
 void mpiq_rank_add_python(struct mpiq_target *target, struct mpiq_rank_state *state,
                           struct mpiq_thread *thread);
 
-/* Notes for a thread that waits for the interpreter's lock which thread has it (owner, interpreter).  In a
-   container, where the process numbers its threads otherwise, nothing. */
+/* Notes that a thread waits for the interpreter's lock, as its stack shows, and which thread has it (owner; 0
+   if that cannot be told: a release that is not known, a container in which the process numbers its threads
+   otherwise). */
 void mpiq_rank_add_interpreter_lock(struct mpiq_target *target, const struct mpiq_rank_state *state,
                                     struct mpiq_thread *thread);
 

@@ -8,16 +8,16 @@
    code, previous, instruction, | code's first line, file, name, table, instructions, | text */
 /* clang-format off */
 static const struct mpiq_python_layout layouts[] = {
-    {0x0309, {32, 0, 8,   8, 176, 24,  32, 24, 104,  40, 104, 112, 120, 0,   48}, MPIQ_PYTHON_LNOTAB, -1, 72},
-    {0x030a, {32, 0, 8,   8, 176, 24,  32, 24, 96,   40, 104, 112, 120, 0,   48}, MPIQ_PYTHON_LINETABLE, -1, 72},
-    {0x030b, {40, 0, 16,  8, 160, 56,  32, 48, 56,   72, 112, 128, 136, 184, 48}, MPIQ_PYTHON_LOCATIONS, 8, 0},
-    {0x030c, {40, 0, 72,  8, 144, 56,  0,  8,  56,   68, 112, 128, 136, 192, 40}, MPIQ_PYTHON_LOCATIONS, 0, 0},
+    {0x0309, {32, 0, 8,   8, 176, 24,  32, 24, 104,  40, 104, 112, 120, 0,   48}, MPIQ_PYTHON_LNOTAB, -1, 72, 0, 0},
+    {0x030a, {32, 0, 8,   8, 176, 24,  32, 24, 96,   40, 104, 112, 120, 0,   48}, MPIQ_PYTHON_LINETABLE, -1, 72, 0, 0},
+    {0x030b, {40, 0, 16,  8, 160, 56,  32, 48, 56,   72, 112, 128, 136, 184, 48}, MPIQ_PYTHON_LOCATIONS, 8, 0, 0, 0},
+    {0x030c, {40, 0, 72,  8, 144, 56,  0,  8,  56,   68, 112, 128, 136, 192, 40}, MPIQ_PYTHON_LOCATIONS, 0, 0, 0, 0},
 };
 
 /* The same, of releases with a table of their own: where in _Py_DebugOffsets a member's place stands. */
 static const struct mpiq_python_layout tables[] = {
-    {0x030d, {40, 64, 72,  168, 200, 184,  240, 232, 248,  312, 280, 296, 304, 344, 560}, MPIQ_PYTHON_LOCATIONS, -1, 0},
-    {0x030e, {40, 64, 72,  192, 224, 208,  264, 256, 272,  352, 320, 336, 344, 384, 640}, MPIQ_PYTHON_LOCATIONS, -1, 0},
+    {0x030d, {40, 64, 72,  168, 200, 184,  240, 232, 248,  312, 280, 296, 304, 344, 560}, MPIQ_PYTHON_LOCATIONS, -1, 0, 136, 144},
+    {0x030e, {40, 64, 72,  192, 224, 208,  264, 256, 272,  352, 320, 336, 344, 384, 640}, MPIQ_PYTHON_LOCATIONS, -1, 0, 144, 152},
 };
 /* clang-format on */
 
@@ -73,7 +73,9 @@ static bool read_table(struct mpiq_target *target, struct mpiq_python_layout *la
         if (layout->at[i] > MEMBER_FURTHEST)
             return false;
     }
-    return true;
+    layout->locked = word_at(table, layout->locked);
+    layout->holder = word_at(table, layout->holder);
+    return layout->locked <= MEMBER_FURTHEST && layout->holder <= MEMBER_FURTHEST;
 }
 
 bool mpiq_python_layout(struct mpiq_target *target, struct mpiq_python_layout *ret)

@@ -41,6 +41,9 @@ struct mpiq_python_layout {
     int cframe;    /* of _PyCFrame, to which FRAME leads: the innermost frame; -1: FRAME itself does */
     uint16_t main; /* of _PyRuntimeState: the number of the main thread, where THREAD_ID is not the
                       system's; 0: it is */
+    uint64_t
+        locked; /* of PyInterpreterState: whether a thread has its lock (an int), and the record of that */
+    uint64_t holder; /* thread; 0: not known */
 };
 
 /* false: the process runs no CPython, or one whose records are not known. */

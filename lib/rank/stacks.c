@@ -373,6 +373,7 @@ static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_ra
             thread->partner_state = threads[i].partner_state;
         }
         thread->has_wait_record = records;
+        thread->futex = threads[i].futex;
         find_owner(target, threads, count, &threads[i], thread);
     }
     return NULL;

@@ -396,6 +396,7 @@ struct mpiq_rank_diagnosis {
     bool asleep_on_file;   /* in a system call about its thread's file or partner: a read, a lock, a wait */
     bool asleep_for_child; /* of those, until a child process ends */
     bool asleep_to_write;  /* of those, to write */
+    bool asleep_for_mutex; /* of those, on a futex, which a mutex's word may be */
     bool asleep_for_lock;  /* in one that waits for a lock on that file */
     bool beside_runs;      /* one of its threads outside MPI that may yet bring it on runs */
     uint64_t beside_ns;    /* processor time that those threads have used so far */

@@ -391,9 +391,11 @@ struct mpiq_job_rank {
     bool gone;
     struct mpiq_end end;
     bool traced;
-    bool strict;         /* blocking collectives wait for all members */
-    bool library_queues; /* as in the rank state */
-    bool paused_at_end;  /* it waits to be read: its facts are complete */
+    int32_t tracer;             /* as in the rank state, with */
+    mpiq_string_id tracer_name; /* its name; 0 not known */
+    bool strict;                /* blocking collectives wait for all members */
+    bool library_queues;        /* as in the rank state */
+    bool paused_at_end;         /* it waits to be read: its facts are complete */
 };
 
 /* As mpiq_fact. */

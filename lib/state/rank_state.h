@@ -421,6 +421,7 @@ struct mpiq_thread {
     int32_t owner; /* the thread of its own process that has the lock it sleeps for: a mutex's, or with
                       `interpreter` the lock of a Python interpreter; 0 not known */
     bool interpreter;
+    uint64_t futex; /* address of the word that it sleeps on; 0 not known.  Not in a file */
     uint64_t cpu_ns;
     int64_t polled_ns; /* of the second look: processor time between the end of the first look at all ranks
                           and the beginning of the second, of the half in which it got less; -1 not known */
@@ -559,7 +560,9 @@ struct mpiq_rank_state {
     bool final;          /* nothing of it moves any more: a core file, or a trace at one time */
     bool gone;           /* the process has ended, or is a zombie */
     struct mpiq_end end; /* NONE: there is, or was when it was read, a process */
-    bool traced;
+    bool traced;         /* another program traces it: a debugger, strace */
+    int32_t tracer;      /* pid of that program on its host; 0 not known */
+    char tracer_name[17];
     char process_state; /* R S D T t Z X ? */
     uint64_t cpu_ns;
     uint64_t children_cpu_ns; /* processor time of the programs that it has started, ended ones included */

@@ -63,6 +63,8 @@ const char *mpiq_say_remark(struct mpiq_speaker *s, const struct mpiq_finding *f
                             const struct mpiq_evidence *evidence);
 
 /* What a rank does, after its name and "it" or "they": "has waited 3 h 12 m at solver.c:71 for …". */
+/* Which program traces those ranks: "gdb (pid 812)", of several that have one each "gdb"; "a debugger". */
+const char *mpiq_say_tracer(struct mpiq_speaker *s, const struct mpiq_rank_set *ranks);
 const char *mpiq_say_does(struct mpiq_speaker *s, uint32_t process, bool plural);
 
 /* "tag 99 from rank 63": what completes "waits for", of a process in that call (NULL: not known); "" for

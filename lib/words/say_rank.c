@@ -32,6 +32,11 @@ static const char *for_partner(struct mpiq_speaker *s, const struct mpiq_rank_di
     char state = thread->partner_state;
     if (thread->partner <= 0 || !rank->asleep_on_file)
         return "";
+    if (rank->asleep_for_mutex && state == 'X')
+        return WORDS(s->arena, ", for a mutex whose owner (thread %" PRId32 ") has ended", thread->partner);
+    if (rank->asleep_for_mutex)
+        return WORDS(s->arena, ", for a mutex that %s (pid %" PRId32 ") has", name ? name : "process",
+                     thread->partner);
     return WORDS(s->arena, ", %s %s (pid %" PRId32 ")%s",
                  child                   ? "for its child process"
                  : rank->asleep_to_write ? "to"
@@ -43,13 +48,32 @@ static const char *for_partner(struct mpiq_speaker *s, const struct mpiq_rank_di
                                               : "");
 }
 
+/* What a file is that has no path, of the facts' words: "the connection to 10.0.0.1:5432"; NULL: it has one.
+ */
+static const char *pathless(struct mpiq_speaker *s, const char *file)
+{
+    static const struct {
+        const char *prefix, *words;
+        bool rest;
+    } kinds[] = {{"tcp:", "the connection to ", true}, {"listen:", "port ", true},
+                 {"unix:", "the socket ", true},       {"socket:", "a socket", false},
+                 {"pipe:", "a pipe", false},           {"anon_inode:", "", true}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t length = strlen(kinds[i].prefix);
+        if (strncmp(file, kinds[i].prefix, length) == 0)
+            return WORDS(s->arena, "%s%s", kinds[i].words, kinds[i].rest ? file + length : "");
+    }
+    return NULL;
+}
+
 /* On which file a thread sleeps: ", for the lock on shared.log that rank 0 holds", ", on data.fifo". */
 static const char *on_file(struct mpiq_speaker *s, uint32_t process, const struct mpiq_rank_diagnosis *rank)
 {
     const struct mpiq_job_thread *thread = &s->job->threads[rank->thread];
     const char *path = mpiq_job_string(s->job, thread->file);
     bool device = path && strncmp(path, "/dev/", strlen("/dev/")) == 0;
-    const char *file = path && !device ? mpiq_job_base_name(path) : path;
+    const char *other = path ? pathless(s, path) : NULL;
+    const char *file = other ? other : path && !device ? mpiq_job_base_name(path) : path;
     const struct mpiq_waits_for *wait = rank->waits_for;
     const char *partner = for_partner(s, rank);
     if (partner[0] || !file || !*file || !rank->asleep_on_file)
@@ -79,8 +103,10 @@ static const char *sleeps(struct mpiq_speaker *s, uint32_t thread)
 {
     const struct mpiq_job_thread *row = &s->job->threads[thread];
     uint32_t site = row->site != MPIQ_NONE ? row->site : row->innermost;
-    if (row->interpreter && row->owner)
-        return at_place(s, "waits for Python's interpreter lock", row->site, MPIQ_NONE);
+    if (row->interpreter)
+        return WORDS(s->arena, "%s%s",
+                     at_place(s, "waits for Python's interpreter lock", row->site, MPIQ_NONE),
+                     row->owner ? "" : ", and it is not known which thread has it");
     if (row->blocks_in)
         return at_place(s, WORDS(s->arena, "is asleep in %s()", mpiq_job_string(s->job, row->blocks_in)),
                         site, MPIQ_NONE);
@@ -110,6 +136,33 @@ static const char *waiting(struct mpiq_speaker *s, uint32_t process, bool plural
                  for_what);
 }
 
+/* with_pid: it alone, or all that are meant, have that one. */
+static const char *tracer(struct mpiq_speaker *s, uint32_t process, bool with_pid)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(s->job, process);
+    const char *name = rank ? mpiq_job_string(s->job, rank->tracer_name) : NULL;
+    if (!name)
+        return "a debugger";
+    return with_pid && rank->tracer > 0 ? WORDS(s->arena, "%s (pid %" PRId32 ")", name, rank->tracer) : name;
+}
+
+const char *mpiq_say_tracer(struct mpiq_speaker *s, const struct mpiq_rank_set *ranks)
+{
+    const struct mpiq_job_rank *first = NULL;
+    bool same = true;
+    for (uint32_t process = 0; process < s->job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(s->job, process);
+        struct mpiq_world_rank name = mpiq_job_world_rank(s->job, process);
+        if (!rank || !mpiq_rank_set_contains(ranks, name.world, name.rank))
+            continue;
+        first = first ? first : rank;
+        if (rank->tracer_name != first->tracer_name)
+            return "a debugger";
+        same = same && rank->tracer == first->tracer && rank->host == first->host;
+    }
+    return first ? tracer(s, first->process, same) : "a debugger";
+}
+
 const char *mpiq_say_does(struct mpiq_speaker *s, uint32_t process, bool plural)
 {
     struct mpiq_arena *arena = s->arena;
@@ -134,9 +187,10 @@ const char *mpiq_say_does(struct mpiq_speaker *s, uint32_t process, bool plural)
         return at_place(s, WORDS(arena, "%s held by " MPIQ_STEP_MODE " before %s", is, rank->before),
                         rank->site, MPIQ_NONE);
     case MPIQ_ACTIVITY_STOPPED:
-        return outside(
-            s, rank,
-            WORDS(arena, mpiq_is_traced(s->job, process) ? "%s held by a debugger" : "%s stopped", is));
+        return outside(s, rank,
+                       mpiq_is_traced(s->job, process)
+                           ? WORDS(arena, "%s held by %s", is, tracer(s, process, !plural))
+                           : WORDS(arena, "%s stopped", is));
     case MPIQ_ACTIVITY_GONE:
         return plural ? "have ended" : "has ended";
     }
@@ -146,6 +200,18 @@ const char *mpiq_say_does(struct mpiq_speaker *s, uint32_t process, bool plural)
 static uint32_t first_of(const struct mpiq_speaker *s, const struct mpiq_rank_set *set)
 {
     return mpiq_job_process(s->job, set->ranges[0].world, set->ranges[0].first);
+}
+
+/* What lets stopped ranks go on: ", and kill -CONT 4711 continues it"; "" of others. */
+static const char *how_to_go_on(struct mpiq_speaker *s, const struct mpiq_finding *finding)
+{
+    uint32_t process = first_of(s, &finding->ranks);
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(s->job, process);
+    if (finding->kind != MPIQ_FINDING_RANK_STOPPED || !rank || mpiq_is_traced(s->job, process))
+        return "";
+    return mpiq_is_plural(&finding->ranks)
+               ? ", and SIGCONT continues them"
+               : WORDS(s->arena, ", and kill -CONT %" PRId32 " continues it", rank->pid);
 }
 
 const char *mpiq_say_behaviour(struct mpiq_speaker *s, const struct mpiq_finding *finding)
@@ -158,9 +224,10 @@ const char *mpiq_say_behaviour(struct mpiq_speaker *s, const struct mpiq_finding
         finding->thread == MPIQ_NONE
             ? WORDS(arena, "%s %s", who, mpiq_say_does(s, first_of(s, &finding->ranks), plural))
             : WORDS(arena, "a thread of %s%s %s", plural ? "each of " : "", who, sleeps(s, finding->thread));
+    const char *advice = how_to_go_on(s, finding);
     if (finding->waiters == 0)
-        return text;
-    return WORDS(arena, "%s; %" PRIu64 " %s%s%s for %s", text, finding->waiters,
+        return WORDS(arena, "%s%s", text, advice);
+    return WORDS(arena, "%s%s; %" PRIu64 " %s%s%s for %s", text, advice, finding->waiters,
                  several       ? (duration[0] ? "ranks have waited " : "ranks wait")
                  : duration[0] ? "rank has waited "
                                : "rank waits",

@@ -82,13 +82,15 @@ const char *mpiq_say_verdict(struct mpiq_speaker *s)
     case MPIQ_REASON_STEPPED:
         return WORDS(arena, "cannot tell whether the job hangs: %s %s held by %s", who,
                      mpiq_is_plural(&because->ranks) ? "are" : "is",
-                     because->reason == MPIQ_REASON_DEBUGGER ? "a debugger" : MPIQ_STEP_MODE);
+                     because->reason == MPIQ_REASON_DEBUGGER ? mpiq_say_tracer(s, &because->ranks)
+                                                             : MPIQ_STEP_MODE);
     case MPIQ_REASON_ALL_DEBUGGER:
     case MPIQ_REASON_ALL_STEPPED:
         return WORDS(arena, "cannot tell whether the job hangs: all ranks%s are held by %s", living,
-                     because->reason == MPIQ_REASON_ALL_DEBUGGER ? "a debugger" : MPIQ_STEP_MODE);
+                     because->reason == MPIQ_REASON_ALL_DEBUGGER ? mpiq_say_tracer(s, &because->ranks)
+                                                                 : MPIQ_STEP_MODE);
     case MPIQ_REASON_STOPPED:
-        return WORDS(arena, "nothing moves: all ranks%s are stopped", living);
+        return WORDS(arena, "nothing moves: all ranks%s are stopped (SIGCONT continues them)", living);
     case MPIQ_REASON_ASLEEP:
     case MPIQ_REASON_ASLEEP_STOPPED:
         return WORDS(arena, "cannot tell whether the job hangs: all ranks%s are asleep outside MPI%s", living,

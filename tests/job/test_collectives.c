@@ -486,11 +486,12 @@ static void test_left_but_for_one(void)
     job_at(&job, 3, "gather", "left.c", 5);
     job_collective(&job, 3, WORLD, "MPI_Allgather", 1, ANY);
     job_state(&job, 3, 'T');
-    job_expect(&job,
-               "deadlock: 3 of 4 ranks can never continue\n"
-               "receive_unmatched ranks 1 suspects 0: Rank 0 never sent the message with tag 7 that rank 1 "
-               "is waiting for\n"
-               "rank_stopped? ranks 3: rank 3 is stopped at left.c:5 (gather)\n");
+    job_expect(
+        &job,
+        "deadlock: 3 of 4 ranks can never continue\n"
+        "receive_unmatched ranks 1 suspects 0: Rank 0 never sent the message with tag 7 that rank 1 "
+        "is waiting for\n"
+        "rank_stopped? ranks 3: rank 3 is stopped at left.c:5 (gather), and kill -CONT 1003 continues it\n");
 }
 
 /* Where nothing is proven, those who have left have to wait, too, and a rank that is stopped in the call has
@@ -510,7 +511,8 @@ static void test_left_unproven(void)
         "at "
         "left.c:6 for ranks 0 and 3\n",
         "stalled: nothing has moved for 1 m 0 s, but no rank is proven to be stuck for good\n"
-        "rank_stopped? ranks 3: rank 3 is stopped at left.c:5 (gather); 2 ranks have waited up to 1 m 0 s "
+        "rank_stopped? ranks 3: rank 3 is stopped at left.c:5 (gather), and kill -CONT 1003 continues it; 2 "
+        "ranks have waited up to 1 m 0 s "
         "for "
         "it\n"
         "  follows from 1: collective_incomplete? ranks 1-2 missing 0,3: ranks 1 and 2 wait in MPI_Barrier "

@@ -40,11 +40,14 @@ static void test_stopped(void)
         job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
     job_called(&job, 2, WORLD, "MPI_Barrier", 2);
     job_state(&job, 2, 'T');
-    job_expect(&job, "stalled: nothing moves: all ranks that wait, wait for ranks that are stopped\n"
-                     "rank_stopped? ranks 2: rank 2 is stopped at solver.c:20 (step); 2 ranks have waited up "
-                     "to 1 m 0 s for it\n"
-                     "  follows from 1: collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0 and 1 "
-                     "wait in MPI_Barrier at solver.c:20 for rank 2\n");
+    job_expect(
+        &job,
+        "stalled: nothing moves: all ranks that wait, wait for ranks that are stopped\n"
+        "rank_stopped? ranks 2: rank 2 is stopped at solver.c:20 (step), and kill -CONT 1002 continues it; 2 "
+        "ranks have waited up "
+        "to 1 m 0 s for it\n"
+        "  follows from 1: collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0 and 1 "
+        "wait in MPI_Barrier at solver.c:20 for rank 2\n");
 }
 
 /* Whom a debugger holds goes on: however long that takes, the job is not stalled. */
@@ -129,11 +132,14 @@ static void test_stopped_in_a_collective(void)
     job_operation(&job, 2, WORLD, MPIQ_OPERATION_RECEIVE, 0, -12, 8);
     job_unexpected(&job, 2, WORLD, 0, -12, 8);
     job_state(&job, 2, 'T');
-    job_expect(&job, "stalled: nothing moves: all ranks that wait, wait for ranks that are stopped\n"
-                     "rank_stopped? ranks 2: rank 2 is stopped at solver.c:20 (step); 2 ranks have waited up "
-                     "to 1 m 0 s for it\n"
-                     "  follows from 1: collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0 and 1 "
-                     "wait in MPI_Allreduce at solver.c:20 for rank 2\n");
+    job_expect(
+        &job,
+        "stalled: nothing moves: all ranks that wait, wait for ranks that are stopped\n"
+        "rank_stopped? ranks 2: rank 2 is stopped at solver.c:20 (step), and kill -CONT 1002 continues it; 2 "
+        "ranks have waited up "
+        "to 1 m 0 s for it\n"
+        "  follows from 1: collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0 and 1 "
+        "wait in MPI_Allreduce at solver.c:20 for rank 2\n");
 }
 
 static void test_computing(void)

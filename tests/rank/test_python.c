@@ -336,6 +336,68 @@ static void what_does_not_fit_gives_none(void)
     }
 }
 
+/* Which thread has the interpreter's lock, for one that waits on that futex; -1: it waits for something else.
+ */
+static int32_t owner_for(const char *call, uint64_t futex)
+{
+    const struct mpiq_madeup what = {.segments = segments, .symbols = symbols};
+    struct mpiq_target *target = NULL;
+    CU_ASSERT_PTR_NULL_FATAL(mpiq_target_madeup_create(&what, &target));
+    struct mpiq_rank_state *state = mpiq_rank_state_create();
+    state->pid = TID;
+    mpiq_rank_state_add_thread(state)->tid = TID;
+    struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
+    const char *const functions[] = {call, "_PyEval_EvalFrameDefault"};
+    for (unsigned i = 0; i < 2; i++)
+        *mpiq_thread_add_frame(thread) = (struct mpiq_frame){.pc = 100 + i, .function = functions[i]};
+    thread->tid = TID + 1;
+    thread->mpi_frame = -1;
+    thread->futex = futex;
+    thread->owner = 99; /* what lies behind the futex may look like a mutex */
+    mpiq_rank_add_interpreter_lock(target, state, thread);
+    int32_t owner = thread->interpreter ? thread->owner : -1;
+    mpiq_rank_state_destroy(state);
+    mpiq_target_destroy(target);
+    return owner;
+}
+
+/* struct _gil_runtime_state: its interval is any number of microseconds. */
+static void put_lock(uint64_t address, uint64_t interval_us, uint64_t holder, uint64_t locked)
+{
+    put(address, interval_us);
+    put(address + 8, holder);
+    put(address + 16, locked);
+}
+
+static void the_lock_of_the_interpreter_has_an_owner(void)
+{
+    enum { LOCK = BASE + 0xe00, CONDITION = LOCK + 32, FUTEX = CONDITION + 44 };
+    static const uint64_t intervals_us[] = {1, 5000, 60000001, UINT64_C(86400) * 1000000, UINT64_MAX};
+    for (size_t i = 0; i < sizeof intervals_us / sizeof *intervals_us; i++) {
+        set_up();
+        put_lock(LOCK, intervals_us[i], THREAD, 1);
+        CU_ASSERT_EQUAL(owner_for("pthread_cond_timedwait", FUTEX), TID);
+        CU_ASSERT_EQUAL(owner_for("pthread_cond_wait", FUTEX), -1);
+        CU_ASSERT_EQUAL(owner_for("pthread_cond_timedwait", FUTEX + 0x100), 0); /* another's */
+        put_lock(LOCK, intervals_us[i], THREAD, 0);                             /* nobody has it */
+        CU_ASSERT_EQUAL(owner_for("pthread_cond_timedwait", FUTEX), 0);
+        put_lock(LOCK, intervals_us[i], CODE, 1); /* no thread */
+        CU_ASSERT_EQUAL(owner_for("pthread_cond_timedwait", FUTEX), 0);
+    }
+    set_up_3_12();
+    put(INTERPRETER + 72 - 8, 3); /* three threads so far, the youngest, one of them the program's */
+    put(INTERPRETER + 72 + 8, 1);
+    put_lock(LOCK, 5000, THREAD, 1);
+    CU_ASSERT_EQUAL(owner_for("pthread_cond_timedwait", FUTEX), TID);
+    set_up_own_table(0x030d05f0, positions_3_13);
+    put(OWN_TABLE + 136, 0x90);
+    put(OWN_TABLE + 144, 0x88);
+    put_lock(INTERPRETER + 0x80, UINT64_MAX, THREAD, 1);
+    CU_ASSERT_EQUAL(owner_for("pthread_cond_timedwait", 0), TID);
+    put_lock(INTERPRETER + 0x80, UINT64_MAX, THREAD, 0);
+    CU_ASSERT_EQUAL(owner_for("pthread_cond_timedwait", 0), 0);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -344,6 +406,7 @@ int main(void)
         {"the tables of 3.9 and 3.10 give the same lines", older_tables_say_the_same},
         {"3.9 and 3.10 are read", older_releases_are_read},
         {"3.12, 3.13 and 3.14 are read", newer_releases_are_read},
+        {"the interpreter's lock has an owner", the_lock_of_the_interpreter_has_an_owner},
         {"C that Cython made is passed over", c_that_cython_made_is_passed_over},
         {"the Python frame comes before the binding's", the_frame_stands_before_the_bindings},
         {"inconsistent data gives no frame", what_does_not_fit_gives_none},

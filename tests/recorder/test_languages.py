@@ -72,7 +72,7 @@ def test_python(how):
     assert f" rank 1 MPI_Wait solver.py:{line_of('solver.py', 'source=') + 1} refine_mesh " in text
 
 
-@pytest.mark.parametrize("how", ["lock", "exception"])
+@pytest.mark.parametrize("how", ["lock", "lock_for_hours", "exception"])
 def test_end_of_python(how):
     python = "/usr/bin/python3"
     known = subprocess.run([python, "-c", "import mpi4py, sys; sys.exit(sys.version_info[:2] != (3, 11))"],
