@@ -240,8 +240,11 @@ void mpiq_add_evidence(struct mpiq_analysis *analysis, struct mpiq_finding *find
     size_t at = 0;
     while (at < finding->evidence_count && !is_class(analysis, &finding->evidence[at], &wanted))
         at++;
-    if (at == MPIQ_MOST_EVIDENCE)
+    /* Of a job that has ended there is but this list to say what its ranks were doing. */
+    if (at == (finding->ending ? MPIQ_MOST_EVIDENCE_OF_END : MPIQ_MOST_EVIDENCE)) {
+        mpiq_analysis_add(analysis, &finding->unlisted, process);
         return;
+    }
     if (at == finding->evidence_count) {
         struct mpiq_evidence *made = mpiq_finding_add_evidence(finding);
         if (!made) {

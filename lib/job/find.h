@@ -35,7 +35,13 @@ struct mpiq_analysis {
 };
 
 /* No more findings of one kind than these: the rest would say the same of other ranks. */
-enum { MPIQ_MOST_FINDINGS = 16, MPIQ_MOST_SITES = 16, MPIQ_MOST_STEPS = 100, MPIQ_MOST_EVIDENCE = 8 };
+enum {
+    MPIQ_MOST_FINDINGS = 16,
+    MPIQ_MOST_SITES = 16,
+    MPIQ_MOST_STEPS = 100,
+    MPIQ_MOST_EVIDENCE = 8,
+    MPIQ_MOST_EVIDENCE_OF_END = 64
+};
 
 void mpiq_find_collectives(struct mpiq_analysis *analysis);
 void mpiq_find_messages(struct mpiq_analysis *analysis);

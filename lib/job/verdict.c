@@ -267,17 +267,45 @@ static uint32_t who_is_waited_for(const struct mpiq_analysis *analysis)
     return MPIQ_NONE;
 }
 
-/* Whether that one waits for Python's interpreter lock, of which nobody knows who has it. */
-static bool is_behind_lock(const struct mpiq_analysis *analysis)
+/* Whether a thread waits for a lock that it has itself, or whose owner waits for one that it has. */
+static bool is_behind_itself(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                             const struct mpiq_job_thread *thread)
 {
+    enum { STEPS = 16 };
+    uint32_t owner = mpiq_lock_owner(job, rank, thread);
+    for (int i = 0; i < STEPS && owner != MPIQ_NONE; i++) {
+        if (&job->threads[owner] == thread)
+            return true;
+        owner = mpiq_lock_owner(job, rank, &job->threads[owner]);
+    }
+    return false;
+}
+
+/* Whether all of a rank's threads sleep until another one of its own wakes them, or the main one is behind
+   itself: nobody says that it goes on. */
+static bool waits_for_itself(const struct mpiq_job_state *job, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    bool all = rank && rank->thread_count > 0;
+    for (uint32_t i = 0; all && i < rank->thread_count; i++) {
+        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
+        if (thread->tid == rank->pid && is_behind_itself(job, rank, thread))
+            return true;
+        all = thread->helper || mpiq_thread_waits_for_own(job, thread);
+    }
+    return all;
+}
+
+/* Whether that one waits for Python's interpreter lock, of which nobody knows who has it, or for itself. */
+static bool may_hang(const struct mpiq_analysis *analysis)
+{
+    const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_finding *finding = &analysis->diagnosis->findings[who_is_waited_for(analysis)];
-    const struct mpiq_rank_range *first = finding->ranks.ranges;
-    uint32_t thread = finding->thread;
-    if (thread == MPIQ_NONE)
-        thread =
-            analysis->diagnosis->ranks[mpiq_job_process(analysis->job, first->world, first->first)].thread;
-    return thread != MPIQ_NONE && analysis->job->threads[thread].interpreter &&
-           analysis->job->threads[thread].owner == 0;
+    uint32_t process = mpiq_job_process(job, finding->ranks.ranges[0].world, finding->ranks.ranges[0].first);
+    uint32_t thread =
+        finding->thread == MPIQ_NONE ? analysis->diagnosis->ranks[process].thread : finding->thread;
+    bool lock = thread != MPIQ_NONE && job->threads[thread].interpreter && job->threads[thread].owner == 0;
+    return lock || waits_for_itself(job, process);
 }
 
 static void decide_waited_for(struct mpiq_analysis *analysis, enum mpiq_verdict verdict)
@@ -411,7 +439,7 @@ void mpiq_find_verdict(struct mpiq_analysis *analysis)
     } else if (tally.progress) {
         decide(analysis, MPIQ_VERDICT_RUNNING, MPIQ_REASON_PROGRESS);
     } else if (who_is_waited_for(analysis) != MPIQ_NONE) {
-        decide_waited_for(analysis, is_behind_lock(analysis) ? unknown : MPIQ_VERDICT_RUNNING);
+        decide_waited_for(analysis, may_hang(analysis) ? unknown : MPIQ_VERDICT_RUNNING);
     } else {
         decide(analysis, MPIQ_VERDICT_RUNNING, MPIQ_REASON_NOT_PROVEN);
     }

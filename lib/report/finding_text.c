@@ -287,6 +287,10 @@ static void put_evidence(struct mpiq_page *page, const struct mpiq_finding *find
     }
     mpiq_columns_print(table, indent, false);
     put_rest(page, finding->evidence_count, shown, "groups of ranks: --json has all");
+    if (finding->unlisted.size > 0) {
+        mpiq_put_who(&cell, &finding->unlisted, MPIQ_MOST_RANGES);
+        mpiq_print(page, indent, "and %s, each elsewhere: mpiq ranks has them", mpiq_buffer_text(&cell));
+    }
 }
 
 uint32_t mpiq_finding_cause(const struct mpiq_diagnosis *diagnosis, uint32_t index)

@@ -141,4 +141,6 @@ void mpiq_json_put_evidence(struct mpiq_json *json, const struct mpiq_finding *f
     for (size_t i = 0; i < finding->evidence_count; i++)
         put_evidence(json, &finding->evidence[i]);
     mpiq_json_close(json, ']');
+    if (finding->unlisted.size > 0)
+        mpiq_json_put_ranks(json, "unlisted", &finding->unlisted, false);
 }

@@ -61,6 +61,7 @@ static void finding_deinit(struct mpiq_finding *finding)
     mpiq_rank_set_deinit(&finding->others);
     mpiq_rank_set_deinit(&finding->suspects);
     mpiq_rank_set_deinit(&finding->beyond);
+    mpiq_rank_set_deinit(&finding->unlisted);
     for (size_t i = 0; i < finding->site_count; i++)
         mpiq_rank_set_deinit(&finding->sites[i].ranks);
     free(finding->sites);

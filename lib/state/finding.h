@@ -354,6 +354,7 @@ struct mpiq_finding {
     uint32_t consequence_of; /* index of the finding it follows from; MPIQ_NONE: it is a cause */
     struct mpiq_evidence *evidence; /* one for each class of ranks, the waiting ones first */
     size_t evidence_count;
+    struct mpiq_rank_set unlisted;    /* ranks of further classes */
     const struct mpiq_ending *ending; /* of a RANK_GONE whose end is known; NULL */
     struct mpiq_rank_set beyond;      /* of a consequence: its ranks that the cause does not name */
     uint32_t received_before;         /* in past_calls: the receive that took the message before; MPIQ_NONE */

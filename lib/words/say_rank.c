@@ -22,6 +22,22 @@ static const char *at_place(struct mpiq_speaker *s, const char *word, uint32_t s
                  named ? function : "", named ? ")" : "");
 }
 
+/* The rank that a process on a thread's host is: "rank 3"; NULL: none. */
+static const char *rank_with(struct mpiq_speaker *s, int32_t pid, uint32_t thread)
+{
+    const struct mpiq_job_rank *own = NULL;
+    for (uint32_t i = 0; i < s->job->rank_count && !own; i++) {
+        const struct mpiq_job_rank *rank = &s->job->ranks[i];
+        own = thread >= rank->first_thread && thread < rank->first_thread + rank->thread_count ? rank : NULL;
+    }
+    for (uint32_t i = 0; own && i < s->job->rank_count; i++) {
+        const struct mpiq_job_rank *rank = &s->job->ranks[i];
+        if (rank->pid == pid && rank->host == own->host && rank->process != MPIQ_NONE)
+            return mpiq_words_rank(s->arena, s->job, rank->process);
+    }
+    return NULL;
+}
+
 /* For which other process a thread sleeps: ", for its child process sort (pid 4711), which is stopped", ", to
    mpirun (pid 4711)"; "" for none. */
 static const char *for_partner(struct mpiq_speaker *s, const struct mpiq_rank_diagnosis *rank)
@@ -30,13 +46,19 @@ static const char *for_partner(struct mpiq_speaker *s, const struct mpiq_rank_di
     const char *name = mpiq_job_string(s->job, thread->partner_name);
     bool child = rank->asleep_for_child;
     char state = thread->partner_state;
+    if (rank->asleep_for_mutex && thread->owner == thread->tid)
+        return ", for a mutex that it has locked itself";
     if (thread->partner <= 0 || !rank->asleep_on_file)
         return "";
+    const char *other = rank_with(s, thread->partner, rank->thread);
     if (rank->asleep_for_mutex && state == 'X')
         return WORDS(s->arena, ", for a mutex whose owner (thread %" PRId32 ") has ended", thread->partner);
     if (rank->asleep_for_mutex)
-        return WORDS(s->arena, ", for a mutex that %s (pid %" PRId32 ") has", name ? name : "process",
-                     thread->partner);
+        return other ? WORDS(s->arena, ", for a mutex that %s has", other)
+                     : WORDS(s->arena, ", for a mutex that %s (pid %" PRId32 ") has", name ? name : "process",
+                             thread->partner);
+    if (other)
+        return WORDS(s->arena, ", %s %s", rank->asleep_to_write ? "to" : "from", other);
     return WORDS(s->arena, ", %s %s (pid %" PRId32 ")%s",
                  child                   ? "for its child process"
                  : rank->asleep_to_write ? "to"
