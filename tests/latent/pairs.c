@@ -170,7 +170,6 @@ int main(int argc, char **argv)
     MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &comm);
     MPI_Comm_set_name(comm, "ring");
     MPI_Comm_rank(comm, &rank);
-    step_back();
     for (int i = 0; i < size && i < MOST; i++) {
         counts[i] = 1;
         places[i] = i;
@@ -188,6 +187,8 @@ int main(int argc, char **argv)
         }
     } else if (argc >= 4) {
         int swapped = argc > 4 && rank % 2 == 1;
+        if (argc > 4)
+            step_back();
         both(named(argv[1 + swapped]), named(argv[2 - swapped]), argv[3]);
     }
     MPI_Comm_free(&comm);

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "step_back.h"
-
 static int rank, size;
 #define WORLD MPI_COMM_WORLD
 #define IGNORE MPI_STATUS_IGNORE
@@ -42,7 +40,6 @@ static inline int right_main(int argc, char **argv, const struct right_case *cas
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(WORLD, &rank);
     MPI_Comm_size(WORLD, &size);
-    step_back();
     for (size_t i = 0; i < count; i++) {
         if (!all && strcmp(name, cases[i].name) != 0)
             continue;

@@ -89,7 +89,8 @@ def run(library, program, case, *options, **variables):
                    "TMPDIR": folder, "OMPI_MCA_btl_vader_backing_directory": folder, **variables}
     many = ["--oversubscribe"] if library == "openmpi" else []
     command = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child=KILL", os.environ["MPIQ"], "run",
-               *options, "--hang-after", "30", "--", f"mpirun.{library}", *many, "-n", str(RANKS), program, case]
+               *options, "--hang-after", "30", "--", f"mpirun.{library}", *many, "-n", str(RANKS), program, case,
+               *(["hangs"] if "--strict" in options else [])]
     done = conditions.run(command, seconds=300, env=environment, cwd=folder)
     written = pathlib.Path(folder, "answer.json")
     answer = written.read_text(encoding="utf-8") if written.exists() else ""
