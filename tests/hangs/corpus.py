@@ -30,12 +30,14 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import time
 import tomllib
 import warnings
 
 import recorded
+from support import call_records
 from support import conditions
 from support import job as jobs
 from support import libraries
@@ -150,6 +152,9 @@ class Result:
     lost: tuple = ()             # what the first finding lacks of what is expected
     trouble: str = ""            # the case itself did not do what it should
     answer: dict = None          # the last one, or the one that was wrong
+    misread: tuple = ()          # arguments of calls that are told otherwise than the recorder has them
+    told: int = 0                # arguments and requests that are told
+    requests: int = 0
     stderr: str = ""
 
 
@@ -319,6 +324,15 @@ def run_job(result, case, line, executable, mpiq, looks_at_healthy):
             job.stand_still()
             job.step_back()
             watch_hung(result, job, mpiq)
+            if line.recorded and shutil.which("zstd"):
+                compare_arguments(result, job, mpiq)
+
+
+def compare_arguments(result, job, mpiq):
+    """What calls were given, told from outside, against the recorder (tests/calls), at a job that is there already."""
+    snapshot = job.directory / "job.mpiq"
+    conditions.run([mpiq, "snapshot", "-o", snapshot, str(job.pid)], LOOK_SECONDS)
+    result.misread, result.told, result.requests = call_records.differences_in(snapshot)
 
 
 def run(case, line, executable, mpiq, looks_at_healthy):

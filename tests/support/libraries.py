@@ -60,6 +60,7 @@ class Line:
         self.release = name.split("-")[0]
         self.patched = "-" not in name
         self.distribution = name.endswith("-debian") # as it is shipped: stripped, not built by us
+        self.recorded = False # under the recorder
 
     def command(self, program):
         """A program of this Open MPI; Debian's alternatives may point `mpirun` to another MPI library."""
