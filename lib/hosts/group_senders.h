@@ -6,8 +6,8 @@
  * again, which all collectors read, says which collectors send the members of which group: two of them,
  * because one may fail first.  Every host that has a group not mentioned there sends its members.
  */
-#ifndef MPIQ_HOSTS_TOLD_GROUPS_H
-#define MPIQ_HOSTS_TOLD_GROUPS_H
+#ifndef MPIQ_HOSTS_GROUP_SENDERS_H
+#define MPIQ_HOSTS_GROUP_SENDERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

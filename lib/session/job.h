@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* job - what a look has read and decided; behind mpiq.h's struct mpiq_job. */
-#ifndef MPIQ_LOOK_JOB_H
-#define MPIQ_LOOK_JOB_H
+#ifndef MPIQ_SESSION_JOB_H
+#define MPIQ_SESSION_JOB_H
 
 #include "job/diagnose.h"
 #include "session/remote.h"

@@ -7,8 +7,8 @@
  * It leaves to others what the counters cannot show: a rank that uses the processor may compute, or poll
  * inside MPI.
  */
-#ifndef MPIQ_LOOK_JOB_MOTION_H
-#define MPIQ_LOOK_JOB_MOTION_H
+#ifndef MPIQ_SESSION_JOB_MOTION_H
+#define MPIQ_SESSION_JOB_MOTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

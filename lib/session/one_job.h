@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* one_job - whether all that was read is of one job. */
-#ifndef MPIQ_LOOK_ONE_JOB_H
-#define MPIQ_LOOK_ONE_JOB_H
+#ifndef MPIQ_SESSION_ONE_JOB_H
+#define MPIQ_SESSION_ONE_JOB_H
 
 #include "base/error.h"
 #include "session/sources.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* other_hosts - where the ranks of the requested job are: here, or on other hosts, and how these are reached.
  */
-#ifndef MPIQ_LOOK_OTHER_HOSTS_H
-#define MPIQ_LOOK_OTHER_HOSTS_H
+#ifndef MPIQ_SESSION_OTHER_HOSTS_H
+#define MPIQ_SESSION_OTHER_HOSTS_H
 
 #include "session/remote.h"
 #include "session/sources.h"

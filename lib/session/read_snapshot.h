@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* read_snapshot - reads the states of a snapshot; a reader decompresses and parses it, because the file is
    untrusted. */
-#ifndef MPIQ_LOOK_READ_SNAPSHOT_H
-#define MPIQ_LOOK_READ_SNAPSHOT_H
+#ifndef MPIQ_SESSION_READ_SNAPSHOT_H
+#define MPIQ_SESSION_READ_SNAPSHOT_H
 
 #include "session/reader_process.h"
 #include "state/snapshot.h"

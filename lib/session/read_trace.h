@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* read_trace - reads an OTF2 archive; a reader of traces opens and parses it, because it is untrusted. */
-#ifndef MPIQ_LOOK_READ_TRACE_H
-#define MPIQ_LOOK_READ_TRACE_H
+#ifndef MPIQ_SESSION_READ_TRACE_H
+#define MPIQ_SESSION_READ_TRACE_H
 
 #include <stdbool.h>
 #include <stdint.h>

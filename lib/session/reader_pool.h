@@ -6,8 +6,8 @@
  * rank state that says so, and all others are read.  It leaves to others: what a look means, and whether a
  * rank's claims about others are believed (plausibility.h).
  */
-#ifndef MPIQ_LOOK_READER_POOL_H
-#define MPIQ_LOOK_READER_POOL_H
+#ifndef MPIQ_SESSION_READER_POOL_H
+#define MPIQ_SESSION_READER_POOL_H
 
 #include "session/sources.h"
 

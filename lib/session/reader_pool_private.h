@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reader_pool_private - what reader_pool, reader_tasks and reader_time share. */
-#ifndef MPIQ_LOOK_READER_POOL_PRIVATE_H
-#define MPIQ_LOOK_READER_POOL_PRIVATE_H
+#ifndef MPIQ_SESSION_READER_POOL_PRIVATE_H
+#define MPIQ_SESSION_READER_POOL_PRIVATE_H
 
 #include "session/reader_pool.h"
 #include "session/reader_process.h"

@@ -5,8 +5,8 @@
  *
  * It leaves to others: which rank is read when, and what to do about a reader that fails (reader_tasks.c).
  */
-#ifndef MPIQ_LOOK_READER_PROCESS_H
-#define MPIQ_LOOK_READER_PROCESS_H
+#ifndef MPIQ_SESSION_READER_PROCESS_H
+#define MPIQ_SESSION_READER_PROCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

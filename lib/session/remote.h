@@ -6,8 +6,8 @@
  * A host's word counts only for the ranks it has announced.  Ranks of a host that did not answer, and ranks
  * claimed by two hosts, become rank states that say so.
  */
-#ifndef MPIQ_LOOK_REMOTE_H
-#define MPIQ_LOOK_REMOTE_H
+#ifndef MPIQ_SESSION_REMOTE_H
+#define MPIQ_SESSION_REMOTE_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* source - where one rank of a look comes from. */
-#ifndef MPIQ_LOOK_SOURCE_H
-#define MPIQ_LOOK_SOURCE_H
+#ifndef MPIQ_SESSION_SOURCE_H
+#define MPIQ_SESSION_SOURCE_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stacks - the tree of all stacks of a job, from what its last look read.  The job state has none, as nothing
    but this view wants more of them than where each thread is. */
-#ifndef MPIQ_LOOK_STACKS_H
-#define MPIQ_LOOK_STACKS_H
+#ifndef MPIQ_SESSION_STACKS_H
+#define MPIQ_SESSION_STACKS_H
 
 #include "session/job.h"
 #include "state/stack_tree.h"

@@ -4,8 +4,8 @@
  *
  * A clock on the wall says nothing about a reader that waits its turn on a busy machine.
  */
-#ifndef MPIQ_LOOK_STARVED_H
-#define MPIQ_LOOK_STARVED_H
+#ifndef MPIQ_SESSION_STARVED_H
+#define MPIQ_SESSION_STARVED_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* unread - the states of ranks that are not read: only what the kernel and the launcher say about them. */
-#ifndef MPIQ_LOOK_UNREAD_H
-#define MPIQ_LOOK_UNREAD_H
+#ifndef MPIQ_SESSION_UNREAD_H
+#define MPIQ_SESSION_UNREAD_H
 
 #include "base/error.h"
 #include "session/source.h"

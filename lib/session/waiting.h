@@ -5,8 +5,8 @@
  * It reads a few counters out of each rank, and only says when a look may be worth its while: what a rank
  * claims here proves nothing.
  */
-#ifndef MPIQ_LOOK_WAITING_H
-#define MPIQ_LOOK_WAITING_H
+#ifndef MPIQ_SESSION_WAITING_H
+#define MPIQ_SESSION_WAITING_H
 
 #include <stdbool.h>
 #include <stddef.h>

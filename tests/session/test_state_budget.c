@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* weigh: who loses its state when all of them together take too much. */
+/* Who loses its state when all of them together take too much. */
 #include <string.h>
 
 #include "session/state_budget.h"
@@ -89,5 +89,5 @@ int main(void)
         {"no state can take another's share", a_share_is_everybodys_own},
         CU_TEST_INFO_NULL,
     };
-    return suite_run("weigh", tests);
+    return suite_run("state budget", tests);
 }

@@ -105,5 +105,5 @@ int main(void)
         {"the Fortran layer has no place", the_fortran_layer_is_no_place},
         CU_TEST_INFO_NULL,
     };
-    return suite_run("places", tests);
+    return suite_run("return places", tests);
 }

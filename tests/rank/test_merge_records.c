@@ -310,5 +310,5 @@ int main(void)
         {"queues that are never read", test_never},
         CU_TEST_INFO_NULL,
     };
-    return suite_run("join", tests);
+    return suite_run("merge records", tests);
 }
