@@ -167,13 +167,36 @@ static uint32_t lock_node(struct mpiq_wait_graph *graph, uint32_t window, uint32
     return mpiq_graph_node(graph, MPIQ_KIND_LOCK, window, target == MPIQ_NONE ? -1 : (int64_t)target, wanted);
 }
 
+/* Whether a target is outside MPI, where it may not answer. */
+static bool is_outside(const struct mpiq_wait_graph *graph, uint32_t process)
+{
+    enum mpiq_rank_activity doing =
+        process == MPIQ_NONE ? MPIQ_ACTIVITY_UNREADABLE : graph->diagnosis->ranks[process].activity;
+    return doing == MPIQ_ACTIVITY_COMPUTING || doing == MPIQ_ACTIVITY_CALLING ||
+           doing == MPIQ_ACTIVITY_ASLEEP || doing == MPIQ_ACTIVITY_STOPPED;
+}
+
+/* Whether anybody is known to hold a lock at a target that excludes one of that type. */
+static bool is_held(const struct mpiq_job_state *job, uint32_t window, uint32_t target, uint8_t wanted)
+{
+    const struct mpiq_job_window *row = &job->windows[window];
+    uint8_t type;
+    for (uint32_t i = 0; i < row->view_count; i++) {
+        if (mpiq_holds_lock(job, &job->window_views[row->first_view + i], target, wanted, &type))
+            return true;
+    }
+    return false;
+}
+
 /* MPI_Win_lock: all that hold a lock there which excludes the one that is asked for.  A rank that holds one
    itself has made an error, of which nobody knows what comes.
    A library that sends for locks lets MPI_Win_lock return before another rank has granted it: only for the
    lock on its own memory (in MPI_Win_lock_all too) does a rank wait.  Then some of those who are said to hold
    one may be behind the waiter in the queue, and any of them may be the one that does hold it: one of them
-   does, where the waiter turned round without getting it. */
-static void build_lock_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+   does, where the waiter turned round without getting it.
+   A lock that nobody holds is the target's to grant: some libraries do so only while that one is in MPI.
+   True: that is so, and one of the edges suffices: it proves nothing. */
+static bool build_lock_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                             const struct mpiq_job_window_view *view, const struct mpiq_job_wait *wait,
                             bool turned)
 {
@@ -188,6 +211,11 @@ static void build_lock_wait(struct mpiq_wait_graph *graph, const struct mpiq_job
         node = lock_node(graph, wait->window, wait->window_target,
                          wait->lock_type | (any ? MPIQ_LOCK_OF_ANY : 0));
     mpiq_graph_edge(graph, node, MPIQ_NONE);
+    bool granted = known && is_outside(graph, wait->window_target) &&
+                   !is_held(graph->job, wait->window, wait->window_target, wait->lock_type);
+    if (granted)
+        mpiq_graph_edge(graph, mpiq_rank_node(wait->window_target), MPIQ_NONE);
+    return granted;
 }
 
 uint8_t mpiq_own_lock(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
@@ -294,8 +322,8 @@ uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_
         counted = counted && !rank->final;
         break;
     case MPIQ_WAIT_LOCK:
-        if (!passing)
-            build_lock_wait(graph, rank, view, wait, turned);
+        if (!passing && build_lock_wait(graph, rank, view, wait, turned))
+            return 1;
         break;
     case MPIQ_WAIT_UNLOCK:
     case MPIQ_WAIT_FLUSH:
