@@ -167,6 +167,17 @@ static bool is_swapped(const struct mpiq_job_state *job, const struct mpiq_findi
     return a->alike_misses >= a->ranks.size && b->alike_misses >= b->ranks.size;
 }
 
+/* Of two receivers whose tags the same rank has mixed up, each got what the other one waits for: it is that
+   rank that is not like the others. */
+static void suspect_sender(struct mpiq_analysis *analysis, struct mpiq_finding *cause,
+                           const struct mpiq_finding *swapped)
+{
+    const struct mpiq_near_miss *a = &cause->near_misses[0], *b = &swapped->near_misses[0];
+    if (cause->kind == MPIQ_FINDING_RECEIVE_UNMATCHED && a->process == b->process &&
+        cause->near_miss_count == 1 && swapped->near_miss_count == 1 && cause->ranks.size == 2)
+        mpiq_analysis_add(analysis, &cause->suspects, a->process);
+}
+
 void mpiq_drop_said(struct mpiq_analysis *analysis, bool *dropped)
 {
     struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
@@ -183,6 +194,7 @@ void mpiq_drop_said(struct mpiq_analysis *analysis, bool *dropped)
             add_set(analysis, &cause->others, &finding->others);
             cause->since = finding->since > cause->since ? finding->since : cause->since;
             cause->swapped = dropped[i] = true;
+            suspect_sender(analysis, cause, finding);
             continue;
         }
         struct mpiq_rank_set beyond _cleanup_(mpiq_rank_set_deinit) = {0};

@@ -333,23 +333,29 @@ static bool may_come(const struct mpiq_analysis *analysis, uint32_t process)
     return analysis->graph->nodes[mpiq_rank_node(process)].may;
 }
 
-/* Whether a process is blocked in a collective with a root, or, rooted false, in any collective. */
-static bool is_in_call(const struct mpiq_analysis *analysis, uint32_t process, bool rooted)
+/* What a collective has to be like. */
+enum any_of { ANY_COLLECTIVE, WITH_ROOT, WITH_DATA };
+
+static bool is_in_call(const struct mpiq_analysis *analysis, uint32_t process, enum any_of which)
 {
     const char *call = analysis->diagnosis->ranks[process].call;
-    return mpiq_blocking_call(call) == MPIQ_BLOCKING_COLLECTIVE &&
-           (!rooted || mpiq_collective_has_root(mpiq_collective_class(call)));
+    if (mpiq_blocking_call(call) != MPIQ_BLOCKING_COLLECTIVE)
+        return false;
+    int collective = mpiq_collective_class(call);
+    return which == WITH_ROOT   ? mpiq_collective_has_root(collective)
+           : which == WITH_DATA ? mpiq_collective_moves_data(collective)
+                                : true;
 }
 
-/* Whether all missing members are in another collective; rooted: in one with a root. */
+/* Whether all missing members are in another collective of that kind. */
 static bool are_in_calls(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding,
-                         bool rooted)
+                         enum any_of which)
 {
     const struct mpiq_rank_set *missing = &finding->missing;
     for (uint32_t i = 0; i < missing->count; i++) {
         for (uint32_t rank = missing->ranges[i].first; rank <= missing->ranges[i].last; rank++) {
             uint32_t process = mpiq_job_process(analysis->job, missing->ranges[i].world, rank);
-            if (!is_in_call(analysis, process, rooted))
+            if (!is_in_call(analysis, process, which))
                 return false;
         }
     }
@@ -402,17 +408,35 @@ static void suspect(struct mpiq_analysis *analysis, struct mpiq_finding *finding
         mpiq_rank_set_deinit(&finding->suspects);
 }
 
+/* Whether those who are missing made their call before that of the others, in the same function. */
+static bool are_before(const struct mpiq_finding *finding)
+{
+    const struct mpiq_finding_site *in = &finding->sites[0];
+    for (size_t i = 1; i < finding->site_count; i++) {
+        const struct mpiq_finding_site *site = &finding->sites[i];
+        if (mpiq_rank_set_overlaps(&site->ranks, &finding->missing) &&
+            !(site->line > 0 && site->line < in->line && mpiq_same_string(site->file, in->file) &&
+              mpiq_same_string(site->function, in->function)))
+            return false;
+    }
+    return finding->site_count > 1;
+}
+
 /* If calls are not counted and all missing members are in another collective, they may already have left
    this one.  Some ranks leave a rooted one before others, and different roots end the same way: then it
    cannot be decided who went wrong.  Any other one with arguments they may have left if those do not fit, by
-   an error perhaps. */
+   an error perhaps.  Where theirs has data and stands before it, they may be one round of a loop behind,
+   which the others have left too early. */
 static void note_order(struct mpiq_analysis *analysis, struct mpiq_finding *finding, int collective)
 {
     bool rooted = mpiq_collective_has_root(collective);
-    bool unknown = are_in_calls(analysis, finding, !rooted);
-    finding->may_have_left = unknown && rooted;
+    bool unknown = are_in_calls(analysis, finding, rooted ? ANY_COLLECTIVE : WITH_ROOT);
+    finding->roots_may_differ = unknown && rooted;
+    bool behind = !unknown && are_in_calls(analysis, finding, WITH_DATA) && are_before(finding);
+    finding->may_have_left = finding->roots_may_differ || behind;
+    unknown = unknown || behind;
     finding->elsewhere =
-        !unknown && mpiq_collective_moves_data(collective) && are_in_calls(analysis, finding, false);
+        !unknown && mpiq_collective_moves_data(collective) && are_in_calls(analysis, finding, ANY_COLLECTIVE);
     if (!unknown)
         suspect(analysis, finding);
 }

@@ -392,6 +392,63 @@ static void find_wrong_partners(struct collection *collection)
     }
 }
 
+/* Whether a process has a part in all messages that a closed set of threads waits for, with several others,
+   and waits for one itself.  False also where a rank may be any. */
+static bool has_part_in_all(const struct mpiq_analysis *analysis, const struct mpiq_closed_set *set,
+                            uint32_t process)
+{
+    const struct mpiq_wait_graph *graph = analysis->graph;
+    uint32_t partner = MPIQ_NONE;
+    bool owns = false, several = false;
+    for (uint32_t i = 0; i < set->thread_count; i++) {
+        uint32_t thread = analysis->explanation->threads[set->first_thread + i];
+        uint32_t owner = mpiq_thread_process(graph, thread);
+        const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+        const char *call = mpiq_job_string(analysis->job, analysis->job->threads[thread].call);
+        if (mpiq_same_string(call, "MPI_Waitany") || mpiq_same_string(call, "MPI_Waitsome"))
+            return false; /* any partner would have done */
+        for (uint32_t j = 0; j < node->edge_count; j++) {
+            const struct mpiq_edge *edge = &graph->edges[node->first_edge + j];
+            const struct mpiq_job_operation *op =
+                edge->operation == MPIQ_NONE ? NULL : &analysis->job->operations[edge->operation];
+            bool message = op && (mpiq_is_send(op) || mpiq_is_receive(op)) && !op->internal && !op->any;
+            if (message && graph->nodes[edge->child].may)
+                continue;
+            if (!message || op->peer == MPIQ_NONE || (owner != process && op->peer != process))
+                return false;
+            uint32_t with = owner == process ? op->peer : owner;
+            several = several || (partner != MPIQ_NONE && with != partner);
+            partner = with;
+            owns = owns || owner == process;
+        }
+    }
+    return owns && several;
+}
+
+/* Of ranks that wait for each other's messages, one that has a part in all of them has another idea of who
+   its partners are than the others: it alone is suspected. */
+static void suspect_odd_partner(struct collection *collection)
+{
+    struct mpiq_analysis *analysis = collection->analysis;
+    const struct mpiq_explanation *explanation = analysis->explanation;
+    for (uint32_t i = 0; i < collection->count; i++) {
+        uint32_t index = explanation->closed_set_of[collection->first[i].thread];
+        struct mpiq_finding *finding = &analysis->diagnosis->findings[collection->findings[i]];
+        const struct mpiq_closed_set *set = index == MPIQ_NONE ? NULL : &explanation->closed_sets[index];
+        uint32_t odd = MPIQ_NONE;
+        for (uint32_t j = 0; set && set->thread_count < MPIQ_MOST_STEPS && j < set->thread_count; j++) {
+            uint32_t process =
+                mpiq_thread_process(analysis->graph, explanation->threads[set->first_thread + j]);
+            if (odd == MPIQ_NONE && has_part_in_all(analysis, set, process))
+                odd = process;
+        }
+        if (odd == MPIQ_NONE)
+            continue;
+        mpiq_rank_set_deinit(&finding->suspects);
+        mpiq_analysis_add(analysis, &finding->suspects, odd);
+    }
+}
+
 /* Whether a thread's wait is part of the explanation: in a closed set, or for a dead rank. */
 static bool explains(const struct mpiq_analysis *analysis, uint32_t thread)
 {
@@ -413,6 +470,28 @@ static bool is_like_known(const struct collection *collection, const struct alik
     return at < collection->count &&
            has_same_miss(collection->analysis->job,
                          &collection->analysis->diagnosis->findings[collection->findings[at]], misses);
+}
+
+/* Whether an operation and a finding that is there have each other's tag: what is sent with one is received
+   with the other. */
+static bool is_swapped_with_known(const struct collection *collection, const struct alike *alike,
+                                  const struct misses *misses)
+{
+    const struct mpiq_job_state *job = collection->analysis->job;
+    const struct mpiq_job_operation *op = &job->operations[alike->operation];
+    if (misses->count == 0 || misses->list[0].differs != MPIQ_MISS_TAG)
+        return false;
+    for (uint32_t at = 0; at < collection->count; at++) {
+        const struct mpiq_finding *finding =
+            &collection->analysis->diagnosis->findings[collection->findings[at]];
+        const struct mpiq_job_operation *known = &job->operations[collection->first[at].operation];
+        if (mpiq_is_send(op) == mpiq_is_send(known) && mpiq_same_communicator(job, op->comm, known->comm) &&
+            finding->near_miss_count > 0 && finding->near_misses[0].differs == MPIQ_MISS_TAG &&
+            job->operations[finding->near_misses[0].operation].tag == op->tag &&
+            job->operations[misses->list[0].operation].tag == known->tag)
+            return true;
+    }
+    return false;
 }
 
 static void add_thread(struct collection *collection, uint32_t process, uint32_t thread, bool explaining)
@@ -443,7 +522,8 @@ static void add_thread(struct collection *collection, uint32_t process, uint32_t
             receive_misses(analysis, &misses, process, op);
         drop_sources(analysis, op, &misses);
         put_sources_last(&misses);
-        if (explaining || is_like_known(collection, &alike, &misses))
+        if (explaining || is_like_known(collection, &alike, &misses) ||
+            is_swapped_with_known(collection, &alike, &misses))
             add(collection, &alike, &misses);
     }
 }
@@ -462,6 +542,7 @@ void mpiq_find_messages(struct mpiq_analysis *analysis)
         }
     }
     find_astray(&collection);
+    suspect_odd_partner(&collection);
     find_wrong_partners(&collection);
     for (uint32_t i = 0; i < collection.count; i++)
         mpiq_add_evidence_of(analysis, &analysis->diagnosis->findings[collection.findings[i]],

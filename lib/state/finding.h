@@ -323,7 +323,8 @@ struct mpiq_finding {
     bool parted;                   /* the missing took another path: private to lib/job */
     bool outside;                  /* those in the call wait for others' bug: private to lib/job */
     bool requests;                 /* they wait for a request of the call */
-    bool may_have_left;            /* those not in may have been in it */
+    bool may_have_left;            /* those not in may have been in it, or are about to come */
+    bool roots_may_differ;         /* and the call has a root */
     bool elsewhere;                /* those not in are in other calls, uncounted */
     uint32_t communicators;        /* further ones with the same bug */
     uint32_t comm;                 /* in communicators; MPIQ_NONE: not of one */
@@ -460,7 +461,9 @@ enum mpiq_reason {
     MPIQ_REASON_WAIT_STOPPED,   /* all that wait, wait for ranks that are stopped */
     MPIQ_REASON_STILL,          /* nothing has moved for long (still) */
     MPIQ_REASON_NONE_MOVED,     /* no rank moved between the looks */
-    MPIQ_REASON_ALL_WAIT        /* and all wait in MPI */
+    MPIQ_REASON_ALL_WAIT,       /* and all wait in MPI */
+    MPIQ_REASON_POLLS,          /* and some poll (ranks) for what is not known */
+    MPIQ_REASON_POLLS_IN_VAIN   /* and some poll (ranks) for what nobody will bring, unless they give up */
 };
 
 struct mpiq_because {

@@ -65,11 +65,14 @@ const char *mpiq_say_incomplete(struct mpiq_speaker *s, const struct mpiq_findin
     if (made[0])
         call = WORDS(arena, "%s (created at %s)", call, made);
     if (finding->may_have_left && finding->communicators == 0)
-        return WORDS(
-            arena, "%s %s in %s%s, %s in %s: one of the sides took another path, or the roots differ",
-            mpiq_words_ranks(arena, &finding->ranks), mpiq_is_plural(&finding->ranks) ? "wait" : "waits",
-            call, mpiq_words_on(arena, s->job, finding->comm), mpiq_words_ranks(arena, &finding->missing),
-            call_of(s, &finding->missing));
+        return WORDS(arena, "%s %s in %s%s, %s in %s: one of the sides took another path%s",
+                     mpiq_words_ranks(arena, &finding->ranks),
+                     mpiq_is_plural(&finding->ranks) ? "wait" : "waits", call,
+                     mpiq_words_on(arena, s->job, finding->comm), mpiq_words_ranks(arena, &finding->missing),
+                     call_of(s, &finding->missing),
+                     finding->roots_may_differ
+                         ? ", or the roots differ"
+                         : WORDS(arena, ", or the arguments of %s differ", call_of(s, &finding->missing)));
     bool few = finding->missing.size > finding->ranks.size;
     if (finding->elsewhere && finding->communicators == 0)
         return few ? WORDS(arena, "%s %s in %s%s, but %s %s not", mpiq_words_ranks(arena, &finding->ranks),

@@ -130,6 +130,8 @@ static const char *near_miss(struct mpiq_speaker *s, const struct mpiq_finding *
             return WORDS(arena, "%s never sent the message with %s%s that %s %s waiting for; %s",
                          mpiq_words_rank(arena, s->job, op->peer), mpiq_words_tag(arena, op),
                          mpiq_words_on(arena, s->job, finding->comm), here, is, senders(s, finding));
+        if (!finding->relation.same_peer) /* the first one's miss says nothing of the others */
+            return NULL;
         return receive
                    ? WORDS(arena, "%s sent %s to %s, which %s receiving it from %s", there,
                            mpiq_words_tag(arena, other), here, is, mpiq_words_rank(arena, s->job, op->peer))
@@ -166,8 +168,9 @@ const char *mpiq_say_message(struct mpiq_speaker *s, const struct mpiq_finding *
     if (finding->never_started != MPIQ_NONE)
         return persistent(s, finding, op, receive);
     bool astray = finding->near_miss_count > 0 && finding->near_misses[0].differs == MPIQ_MISS_DESTINATION;
-    if (finding->near_miss_count > 0 && !astray)
-        return near_miss(s, finding, op, receive);
+    const char *miss = finding->near_miss_count > 0 && !astray ? near_miss(s, finding, op, receive) : NULL;
+    if (miss)
+        return miss;
     const char *who = mpiq_words_ranks(arena, &finding->ranks);
     const char *where = mpiq_words_on(arena, s->job, finding->comm);
     if (op->any)
