@@ -362,6 +362,31 @@ static bool all_wait(const struct tally *tally)
     return waiting > 0 && nobody_acts(tally, waiting);
 }
 
+/* All wait or poll, and nobody acts unless one of those who poll gives up; or, if it is not known what they
+   poll for, gets it. */
+static bool decide_polls(struct mpiq_analysis *analysis, const struct tally *tally)
+{
+    const struct mpiq_wait_graph *graph = analysis->graph;
+    struct mpiq_rank_set pollers _cleanup_(mpiq_rank_set_deinit) = {0};
+    bool vain = true;
+    if (tally->polling == 0 || !nobody_acts(tally, tally->blocked + tally->polling))
+        return false;
+    for (uint32_t process = 0; process < analysis->job->process_count; process++) {
+        const struct mpiq_node *node = &graph->nodes[mpiq_rank_node(process)];
+        if (node->may_act)
+            return false;
+        vain = vain && !node->may_poll;
+        const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
+        if (rank->activity == MPIQ_ACTIVITY_POLLING && mpiq_is_poll(rank->call))
+            mpiq_analysis_add(analysis, &pollers, process);
+    }
+    if (pollers.size == 0)
+        return false;
+    decide_about(analysis, MPIQ_VERDICT_UNKNOWN, vain ? MPIQ_REASON_POLLS_IN_VAIN : MPIQ_REASON_POLLS,
+                 &pollers);
+    return true;
+}
+
 /* Nobody is in MPI: no wait says anything about them. */
 static bool all_rest(const struct tally *tally)
 {
@@ -434,6 +459,8 @@ void mpiq_find_verdict(struct mpiq_analysis *analysis)
     } else if (tally.waiting > 0 && !tally.progress && tally.computing == 0 && tally.polling == 0 &&
                tally.known == 0) {
         decide_release_unknown(analysis, tally.read == all);
+    } else if (decide_polls(analysis, &tally)) {
+        /* It is said. */
     } else if (all_wait(&tally) && who_is_waited_for(analysis) == MPIQ_NONE) {
         decide(analysis, unknown, resting(&tally) > 0 ? MPIQ_REASON_NONE_MOVED : MPIQ_REASON_ALL_WAIT);
     } else if (tally.progress) {

@@ -143,8 +143,8 @@ uint64_t mpiq_wait_mark(const struct mpiq_thread *thread)
         const struct mpiq_wait *wait = &thread->waits[thread->wait_count - 1];
         hash = mpiq_hash(mpiq_hash(hash, wait->episode), (uint64_t)wait->kind << 32 | (uint32_t)wait->level);
     } else {
-        if (thread->mpi_frame < 0 || !thread->mpi_call[0])
-            return 0;
+        if (thread->mpi_frame < 0 || !thread->mpi_call[0] || mpiq_is_poll(thread->mpi_call))
+            return 0; /* a loop that polls is in the same place in both looks, and waits for nothing */
         hash = mpiq_hash_string(hash, thread->mpi_call);
         /* From the MPI function outwards: inside it the stack may turn round in the progress loop. */
         for (size_t i = (size_t)thread->mpi_frame + 1; i < thread->frame_count; i++)

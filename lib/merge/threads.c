@@ -250,6 +250,27 @@ static bool same_probe(const struct mpiq_operation *a, const struct mpiq_operati
     return a->comm == b->comm && a->peer_local == b->peer_local && a->tag == b->tag;
 }
 
+static bool is_probe(const char *call)
+{
+    return strcmp(call, "MPI_Iprobe") == 0 || strcmp(call, "MPI_Improbe") == 0;
+}
+
+static struct mpiq_operation probe_of(uint32_t comm, int32_t peer, int32_t tag, bool tag_any)
+{
+    return (struct mpiq_operation){.kind = MPIQ_OPERATION_PROBE,
+                                   .queue = MPIQ_QUEUE_WAIT,
+                                   .comm = comm,
+                                   .peer_local = peer,
+                                   .peer = {.rank = -1},
+                                   .actual = {.rank = -1},
+                                   .actual_local = -1,
+                                   .tag = tag,
+                                   .tag_any = tag_any,
+                                   .bytes = -1,
+                                   .actual_bytes = -1,
+                                   .collective = -1};
+}
+
 /* What a thread has asked for without waiting since it did anything else, from its last calls: in *probed, at
    most MOST_PROBED.  *all: it tested no requests, and none is left out. */
 static size_t collect_probed(const struct mpiq_rank_state *state, const struct mpiq_thread *thread,
@@ -263,24 +284,14 @@ static size_t collect_probed(const struct mpiq_rank_state *state, const struct m
             continue;
         if (!mpiq_is_poll(call->call))
             break;
-        bool probe = strcmp(call->call, "MPI_Iprobe") == 0 || strcmp(call->call, "MPI_Improbe") == 0;
-        if (!probe || call->comm < 0) {
+        if (!is_probe(call->call) || call->comm < 0) {
             *all = false;
             continue;
         }
-        struct mpiq_operation one = {.kind = MPIQ_OPERATION_PROBE,
-                                     .queue = MPIQ_QUEUE_WAIT,
-                                     .comm = (uint32_t)call->comm,
-                                     .peer_local = call->peer_local < 0 ? MPIQ_ANY : call->peer_local,
-                                     .peer = {.rank = -1},
-                                     .actual = {.rank = -1},
-                                     .actual_local = -1,
-                                     .tag = call->tag,
-                                     .tag_any = call->tag < 0,
-                                     .bytes = -1,
-                                     .actual_bytes = -1,
-                                     .collective = -1,
-                                     .started = call->place};
+        struct mpiq_operation one =
+            probe_of((uint32_t)call->comm, call->peer_local < 0 ? MPIQ_ANY : call->peer_local, call->tag,
+                     call->tag < 0);
+        one.started = call->place;
         size_t at = 0;
         while (at < count && !same_probe(&probed[at], &one))
             at++;
@@ -295,6 +306,47 @@ static size_t collect_probed(const struct mpiq_rank_state *state, const struct m
     return count;
 }
 
+static const struct mpiq_given *given_of(const struct mpiq_thread *thread, enum mpiq_given_kind kind)
+{
+    for (size_t i = 0; i < thread->given_count; i++) {
+        if (thread->given[i].kind == kind && thread->given[i].of_request == 0)
+            return &thread->given[i];
+    }
+    return NULL;
+}
+
+/* Whether the look before saw the thread ask for the same, or not ask. */
+static bool asked_before(const struct mpiq_adding *adding, const struct mpiq_operation *probe,
+                         const struct mpiq_job_thread *old)
+{
+    const struct mpiq_job_operation *before = &adding->job->operations[old ? old->first_probed : 0];
+    return !old || old->probed_count == 0 ||
+           (before->peer_local == probe->peer_local && before->tag_any == probe->tag_any &&
+            (probe->tag_any || before->tag == probe->tag));
+}
+
+/* Without a record of its calls: what a thread asks for in the one that it was seen in, as the code around
+   that tells.  What else it asks for in turn nobody knows.  Returns 0 or 1. */
+static size_t given_probe(const struct mpiq_adding *adding, const struct mpiq_thread *thread,
+                          const struct mpiq_job_thread *old, struct mpiq_operation *ret)
+{
+    const struct mpiq_given *comm = given_of(thread, MPIQ_GIVEN_COMM);
+    const struct mpiq_given *source = given_of(thread, MPIQ_GIVEN_SOURCE);
+    const struct mpiq_given *tag = given_of(thread, MPIQ_GIVEN_TAG);
+    if (adding->state->history_count > 0 || !is_probe(thread->mpi_call) || !comm || !source || !tag ||
+        source->null || (!source->any && (source->value < 0 || source->value > INT32_MAX)))
+        return 0;
+    for (size_t i = 0; i < adding->state->communicator_count; i++) {
+        const struct mpiq_communicator *row = &adding->state->communicators[i];
+        if (row->handle != (uint64_t)comm->value || row->flags & MPIQ_COMM_INTERNAL)
+            continue;
+        *ret = probe_of((uint32_t)i, source->any ? MPIQ_ANY : (int32_t)source->value, (int32_t)tag->value,
+                        tag->any);
+        return asked_before(adding, ret, old);
+    }
+    return 0;
+}
+
 static bool add_probed(struct mpiq_adding *adding, const struct mpiq_thread *thread,
                        struct mpiq_job_thread *row, const struct mpiq_job_thread *old)
 {
@@ -302,6 +354,8 @@ static bool add_probed(struct mpiq_adding *adding, const struct mpiq_thread *thr
     struct mpiq_operation probed[MOST_PROBED];
     size_t count =
         thread->wait_count > 0 ? 0 : collect_probed(adding->state, thread, probed, &row->probed_all);
+    if (count == 0 && thread->wait_count == 0 && (count = given_probe(adding, thread, old, probed)) > 0)
+        row->probed_all = false;
     if (!MPIQ_RESERVE(job->operations, job->operation_count, job->builder->operation_capacity, count))
         return false;
     row->probed_count = (uint32_t)count;

@@ -85,6 +85,7 @@ static const struct row rows[] = {
     {"Iexscan", "bBctomq"},
     {"Igather", "bCTBRUrmq"},
     {"Igatherv", "bCTBaaUrmq"},
+    {"Improbe", "sgmppS"},
     {"Imrecv", "Bctpq"},
     {"Ineighbor_allgather", "bCTBRUmq"},
     {"Ineighbor_allgatherv", "bCTBaaUmq"},

@@ -409,7 +409,11 @@ bool mpiq_is_poll(const char *call)
                                         "MPI_Iprobe",
                                         "MPI_Improbe",
                                         "MPI_Request_get_status",
+                                        "MPI_Request_get_status_all",
+                                        "MPI_Request_get_status_any",
+                                        "MPI_Request_get_status_some",
                                         "MPI_Test_cancelled",
+                                        "MPI_Parrived",
                                         "MPI_Win_test"};
     for (size_t i = 0; call && i < sizeof names / sizeof *names; i++) {
         if (strcmp(call, names[i]) == 0)

@@ -95,6 +95,13 @@ const char *mpiq_say_verdict(struct mpiq_speaker *s)
     case MPIQ_REASON_ASLEEP_STOPPED:
         return WORDS(arena, "cannot tell whether the job hangs: all ranks%s are asleep outside MPI%s", living,
                      because->reason == MPIQ_REASON_ASLEEP ? "" : ", or stopped");
+    case MPIQ_REASON_POLLS:
+        return WORDS(arena, "no rank moved between the looks: %s %s%s", who,
+                     mpiq_is_plural(&because->ranks) ? "poll" : "polls",
+                     because->ranks.size < s->job->process_count ? ", and the others wait" : "");
+    case MPIQ_REASON_POLLS_IN_VAIN:
+        return WORDS(arena, "cannot tell whether the job hangs: it goes on only if %s %s up polling", who,
+                     mpiq_is_plural(&because->ranks) ? "give" : "gives");
     case MPIQ_REASON_STILL:
         return WORDS(arena, "nothing has moved for %s, but no rank is proven to be stuck for good",
                      mpiq_words_duration(arena, because->still));

@@ -308,6 +308,52 @@ static void test_polling(void)
                      "MPI_Barrier at solver.c:20 for ranks 0 and 1\n");
 }
 
+/* Nobody acts: that is not "running", as long as it is not known that anybody gives up. */
+static void test_polling_in_vain(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_polls(&job, 0);
+    job_operation(&job, 0, WORLD, MPIQ_OPERATION_RECEIVE, 1, 9, 4);
+    job_recv(&job, 1, WORLD, 0, 4);
+    job_expect(&job,
+               "unknown: cannot tell whether the job hangs: it goes on only if rank 0 gives up polling\n"
+               "polling_unmatched? ranks 0: rank 0 polls with MPI_Test for tag 9 from rank 1, which "
+               "will not send it: it has waited 1 m 0 s at solver.c:20 for tag 4 from rank 0\n");
+}
+
+/* What the code around a call of MPI_Iprobe says of it, to a rank without a record of its calls. */
+static void give(struct job_builder *job, int rank, enum mpiq_given_kind kind, int64_t value)
+{
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_given *given = mpiq_thread_add_given(&job->states[look][rank]->threads[0]);
+        given->kind = (uint8_t)kind;
+        given->value = value;
+    }
+}
+
+static void test_probing_unrecorded(void)
+{
+    for (int knows_tag = 1; knows_tag >= 0; knows_tag--) {
+        struct job_builder job;
+        job_init(&job, 2);
+        job_unpatched(&job);
+        job_call(&job, 0, "MPI_Iprobe");
+        give(&job, 0, MPIQ_GIVEN_SOURCE, 1);
+        give(&job, 0, MPIQ_GIVEN_COMM, (int64_t)job.states[0][0]->communicators[WORLD].handle);
+        if (knows_tag)
+            give(&job, 0, MPIQ_GIVEN_TAG, 9);
+        job_recv(&job, 1, WORLD, 0, 4);
+        job_expect(&job,
+                   knows_tag
+                       ? "unknown: cannot tell whether the job hangs: it goes on only if rank 0 gives up "
+                         "polling\n"
+                         "polling_unmatched? ranks 0: rank 0 polls with MPI_Iprobe for tag 9 from rank 1, "
+                         "which will not send it: it is waiting at solver.c:20 for tag 4 from rank 0\n"
+                       : "unknown: no rank moved between the looks: rank 0 polls, and the others wait\n");
+    }
+}
+
 /* A call that the rank's main thread made and that has returned, `ago` milliseconds before each look. */
 static void called_last(struct job_builder *job, int rank, const char *call, int peer, int tag, int ago)
 {
@@ -477,6 +523,8 @@ int main(void)
                            {"alike consequences", test_alike_consequences},
                            {"chain of consequences", test_chain_of_consequences},
                            {"an unmatched poll is found", test_polling},
+                           {"a job that only polls is not running", test_polling_in_vain},
+                           {"a probe without a record", test_probing_unrecorded},
                            {"probing", test_probing},
                            {"probing in vain for one", test_probing_in_vain_for_one},
                            {"probing and computing", test_probing_and_computing},
