@@ -105,6 +105,13 @@ struct mpiq_options mpiq_options_known(const struct mpiq_options *given)
     return options;
 }
 
+struct mpiq_error *mpiq_job_decide_again(struct mpiq_job *job, const struct mpiq_diagnose_options *options)
+{
+    mpiq_diagnosis_destroy(mpiq_steal(job->diagnosis));
+    struct mpiq_error *error = mpiq_diagnose(job->state, options, &job->diagnosis);
+    return error ? error : mpiq_write_sentences(job->state, job->diagnosis);
+}
+
 struct mpiq_error *mpiq_job_decide(struct mpiq_job *job, const struct mpiq_diagnose_options *options)
 {
     job->state = mpiq_job_state_create();
@@ -115,11 +122,7 @@ struct mpiq_error *mpiq_job_decide(struct mpiq_job *job, const struct mpiq_diagn
         error = mpiq_job_state_finish(job->state);
     if (!error && !job->remote)
         error = mpiq_check_one_job(&job->sources, job->state);
-    if (!error)
-        error = mpiq_diagnose(job->state, options, &job->diagnosis);
-    if (!error)
-        error = mpiq_write_sentences(job->state, job->diagnosis);
-    return error;
+    return error ? error : mpiq_job_decide_again(job, options);
 }
 
 void mpiq_job_destroy(struct mpiq_job *job)

@@ -20,5 +20,7 @@ struct mpiq_options mpiq_options_known(const struct mpiq_options *given);
 
 /* Puts what was read side by side, and diagnoses it. */
 struct mpiq_error *mpiq_job_decide(struct mpiq_job *job, const struct mpiq_diagnose_options *options);
+/* Diagnoses it anew, with other options. */
+struct mpiq_error *mpiq_job_decide_again(struct mpiq_job *job, const struct mpiq_diagnose_options *options);
 
 #endif

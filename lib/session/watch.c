@@ -371,9 +371,9 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
     if (!error)
         error = mpiq_session_read(session, &job);
     mpiq_session_destroy(session);
+    struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after};
     watch->partial = !error && has_unread(&job->sources);
     if (watch->partial) { /* it is compared with nothing: the next look is, with the one before */
-        struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after};
         error = mpiq_job_decide(job, &diagnose);
         if (error)
             mpiq_job_destroy(job);
@@ -395,25 +395,32 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
             watch->moved = watch->mpi_moved = now(); /* the look itself may have taken long */
         }
         watch->progress = hash;
-        struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after,
-                                                 .watched = watch->started > 0 ? now() - watch->started : 0,
-                                                 .still = job->remote ? 0 : now() - watch->moved};
+        diagnose.watched = watch->started > 0 ? now() - watch->started : 0;
+        diagnose.still = job->remote ? 0 : now() - watch->moved;
         error = mpiq_job_decide(job, &diagnose);
     }
     if (!error) {
+        bool moved = false;
         for (size_t i = 0; i < mark_count; i++) {
             if (!rank_moved(watch, job, &marks[i], state_of(&job->sources, marks[i].pid), progress))
                 continue;
             mpiq_debug("watch", "process %d is at work outside MPI", (int)marks[i].pid);
             note_mover(watch, marks[i].pid, "computes or wakes outside MPI");
             watch->moved = now();
+            moved = true;
+        }
+        if (moved && job->diagnosis->verdict == MPIQ_VERDICT_STALLED) { /* what a rank does told it */
+            diagnose.still = 0;
+            error = mpiq_job_decide_again(job, &diagnose);
         }
         watch->looked = is_whole(job) && !job->remote;
         take_marks(watch, marks, mark_count);
-        *ret = job;
-    } else {
+    }
+    if (error) {
         watch->looked = false;
         mpiq_job_destroy(job);
+    } else {
+        *ret = job;
     }
     watch->sampled = now();
     free(marks);
