@@ -380,18 +380,10 @@ MUTATIONS = [
      "        row->in_mpi = false;\n        call = \"\";\n", ""),
     ("step mode: whom it holds does not compute", "lib/job/verdict.c",
      "thread->same_wait == MPIQ_YES || thread->stepped || !mpiq_thread_may_act(", "thread->same_wait == MPIQ_YES || !mpiq_thread_may_act("),
-    ("step mode: no job is stalled of which it holds a rank", "lib/job/verdict.c",
-     " || tally->stepped.size > 0)\n        return false;", ")\n        return false;"),
     ("step mode: the verdict says whom it holds", "lib/job/verdict.c",
      "else if (holds(&tally, &tally.stepped))", "else if (false)"),
-    ("step mode: held is not all that others do", "lib/job/verdict.c",
-     "ranks->size > 0 && !tally->progress && tally->computing == 0 &&", "ranks->size > 0 &&"),
     ("step mode: some are not all", "lib/job/verdict.c",
      "bool is_all = ranks->size + tally->finished == tally->read;", "bool is_all = true;"),
-    ("step mode: who has ended is not held", "lib/job/verdict.c",
-     "bool is_all = ranks->size + tally->finished == tally->read;", "bool is_all = ranks->size == tally->read;"),
-    ("step mode: one hold is not the next one", "lib/merge/look_marks.c",
-     "marks->stacks = mpiq_hash(marks->stacks, thread->stepped_number);", ""),
 ]
 
 # Quick first; each with the arguments it runs with.

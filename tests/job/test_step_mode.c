@@ -4,6 +4,7 @@
 
 #include "job_builder.h"
 #include "suite.h"
+#include "merge/merge.h"
 
 /* mpiq run --step holds the rank's last thread before that call. */
 static void step_before(struct job_builder *job, int rank, const char *call)
@@ -94,6 +95,22 @@ static void test_thread_in_the_step_mode(void)
     }
 }
 
+/* The recorder's function is on its stack, and the call has not been made. */
+static void test_no_call_in_the_step_mode(void)
+{
+    struct job_builder job;
+    struct mpiq_job_state *state;
+    job_init(&job, 2);
+    for (int rank = 0; rank < 2; rank++)
+        step_before(&job, rank, "MPI_Recv");
+    struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+    CU_ASSERT_PTR_NULL(diagnosis->ranks[0].call);
+    CU_ASSERT_STRING_EQUAL(diagnosis->ranks[0].before, "MPI_Recv");
+    mpiq_diagnosis_destroy(diagnosis);
+    mpiq_job_state_destroy(state);
+    job_deinit(&job);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -102,6 +119,7 @@ int main(void)
         {"stuck beside the step mode", test_stuck_beside_the_step_mode},
         {"polls in the step mode", test_polls_in_the_step_mode},
         {"a thread in the step mode", test_thread_in_the_step_mode},
+        {"no call in the step mode", test_no_call_in_the_step_mode},
         CU_TEST_INFO_NULL,
     };
     return suite_run("step_mode", tests);
