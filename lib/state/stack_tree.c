@@ -103,6 +103,69 @@ static size_t choose_frames(const struct mpiq_rank_state *state, const struct mp
     return chosen ? chosen : count;
 }
 
+/* Whether the thread's call of MPI goes through the recorder.  *ret: the first frame further in that is
+   neither the recorder's nor the system's; SIZE_MAX: the call has not been passed on. */
+static bool through_recorder(const struct mpiq_rank_state *state, const struct mpiq_thread *thread,
+                             size_t *ret)
+{
+    *ret = SIZE_MAX;
+    if (thread->mpi_frame < 0 || (size_t)thread->mpi_frame >= thread->frame_count ||
+        mpiq_frame_owner(state, &thread->frames[thread->mpi_frame]) != MPIQ_OWNER_RECORDER)
+        return false;
+    for (size_t i = (size_t)thread->mpi_frame; i-- > 0 && *ret == SIZE_MAX;) {
+        enum mpiq_object_owner owner = mpiq_frame_owner(state, &thread->frames[i]);
+        *ret = owner == MPIQ_OWNER_RECORDER || owner == MPIQ_OWNER_SYSTEM ? SIZE_MAX : i;
+    }
+    return true;
+}
+
+/* "MPI_Recv" and "PMPI_Recv" are one function. */
+static bool is_same_call(const char *a, const char *b)
+{
+    return a && b && strcmp(a + (a[0] == 'P'), b + (b[0] == 'P')) == 0;
+}
+
+/* Takes the recorder's frames out of `order`: its function for the call stands for the library's, and what it
+   does itself, to hold a call, is nobody's concern.  Returns how many are left. */
+static size_t drop_recorder(const struct mpiq_rank_state *state, const struct mpiq_thread *thread,
+                            uint32_t *order, size_t count)
+{
+    size_t kept = 0, passed_on;
+    bool recorders = through_recorder(state, thread, &passed_on);
+    for (size_t i = 0; i < count; i++) {
+        const struct mpiq_frame *frame = &thread->frames[order[i]];
+        bool call = recorders && (int64_t)order[i] == thread->mpi_frame;
+        bool own = recorders && passed_on == SIZE_MAX && (int64_t)order[i] < thread->mpi_frame;
+        bool again = recorders && order[i] == passed_on &&
+                     is_same_call(frame->function, thread->frames[thread->mpi_frame].function);
+        if (call || (!own && !again && mpiq_frame_owner(state, frame) != MPIQ_OWNER_RECORDER))
+            order[kept++] = order[i];
+    }
+    return kept;
+}
+
+/* The frame as a node; the recorder's function for a call is shown as the library's. */
+static struct mpiq_stack_node node_of(const struct mpiq_rank_state *state, const struct mpiq_thread *thread,
+                                      uint32_t index)
+{
+    const struct mpiq_frame *frame = &thread->frames[index];
+    enum mpiq_object_owner owner = mpiq_frame_owner(state, frame);
+    struct mpiq_stack_node node = {.function = frame->function,
+                                   .file = frame->file,
+                                   .object = frame->object,
+                                   .line = frame->line,
+                                   .owner = (uint8_t)owner,
+                                   .inside = (int64_t)index < thread->mpi_frame &&
+                                             !mpiq_owner_is_user((uint8_t)owner)};
+    size_t passed_on;
+    if ((int64_t)index == thread->mpi_frame && through_recorder(state, thread, &passed_on)) {
+        node.file = NULL;
+        node.line = 0;
+        node.object = passed_on == SIZE_MAX ? NULL : thread->frames[passed_on].object;
+    }
+    return node;
+}
+
 /* ---- nodes -------------------------------------------------------------------------------------------- */
 
 /* The child of *at that is this frame becomes *at. */
@@ -146,21 +209,13 @@ static bool add_thread(struct mpiq_stack_tree *tree, struct place place, const s
     if (!order ||
         !mpiq_array_reserve(&building->places, &building->place_capacity, building->place_count + 1))
         return false;
-    size_t count = choose_frames(state, thread, order);
+    size_t count = drop_recorder(state, thread, order, choose_frames(state, thread, order));
     size_t first = count > MPIQ_STACK_FRAMES_MOST ? count - MPIQ_STACK_FRAMES_MOST : 0;
     if ((first > 0 || thread->truncated) &&
         !descend(tree, &(struct mpiq_stack_node){.owner = MPIQ_OWNER_UNKNOWN}, &place.node))
         return false;
     for (size_t i = first; i < count; i++) {
-        const struct mpiq_frame *frame = &thread->frames[order[i]];
-        enum mpiq_object_owner owner = mpiq_frame_owner(state, frame);
-        const struct mpiq_stack_node node = {.function = frame->function,
-                                             .file = frame->file,
-                                             .object = frame->object,
-                                             .line = frame->line,
-                                             .owner = (uint8_t)owner,
-                                             .inside = (int64_t)order[i] < thread->mpi_frame &&
-                                                       !mpiq_owner_is_user((uint8_t)owner)};
+        const struct mpiq_stack_node node = node_of(state, thread, order[i]);
         if (!descend(tree, &node, &place.node))
             return false;
     }
