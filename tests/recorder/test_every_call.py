@@ -15,6 +15,7 @@ import pytest
 
 from test_table import TABLE, declared, rows
 from support.conditions import wait_until
+from support.job import kill_ranks
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = sorted(HERE.glob("every_call*.c"))
@@ -82,6 +83,8 @@ def states_of(library, command, folder, variables):
             return [json.loads(subprocess.run([*dump, path.read_text().strip()], check=True,
                                               capture_output=True).stdout) for path in ready]
         finally:
+            if job.poll() is None:
+                kill_ranks(int(path.read_text()) for path in ready if path.exists() and path.read_text().endswith("\n"))
             job.terminate()
 
 

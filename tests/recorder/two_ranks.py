@@ -10,6 +10,7 @@ import pytest
 
 from support.built import recorder
 from support.conditions import wait_until
+from support.job import kill_ranks
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -32,16 +33,21 @@ def two_ranks(library, source, folder, *arguments):
     mpirun = ([f"{library}/bin/mpirun", "-x", f"LD_PRELOAD={recorder()}"] if ours
               else [HERE / "prefix" / library / "bin" / "mpirun"])
     with subprocess.Popen([*mpirun, "--oversubscribe", "-n", "2", program, ready, *arguments], env=environment) as job:
+        def pids():
+            said = ready.read_text() if ready.exists() else ""
+            by_rank = dict(line.split() for line in said.splitlines()) if said.count("\n") == 2 else {}
+            return [by_rank["0"], by_rank["1"]] if len(by_rank) == 2 else []
+
         def wait(condition):
             def met():
                 assert job.poll() is None
-                said = ready.read_text() if ready.exists() else ""
-                pids = dict(line.split() for line in said.splitlines()) if said.count("\n") == 2 else {}
-                return condition([pids["0"], pids["1"]]) if len(pids) == 2 else None
+                return condition(pids()) if pids() else None
 
             return wait_until(met, "both ranks ready, and where they are to be", every=0.05)
 
         try:
             yield wait
         finally:
+            if job.poll() is None:
+                kill_ranks(map(int, pids()))
             job.terminate()

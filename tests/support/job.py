@@ -66,6 +66,13 @@ def step_back(pid, niceness=10):
         pathlib.Path(f"/proc/{pid}/autogroup").write_text(str(niceness), encoding="ascii")
 
 
+def kill_ranks(pids):
+    """Ends ranks.  Their launcher then ends at once, while SIGTERM makes it wait a second for each of them."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 @contextlib.contextmanager
 def as_job_error():
     """What has not come to be is the job's fault."""
