@@ -94,12 +94,11 @@ def rows(screen):
 
 def wait_for_rows(terminal, *texts):
     """Until the row of each rank has its text: the screen."""
-    def are_there():
-        screen = terminal.screen()
+    def are_there(screen):
         found = rows(screen)
         return len(found) == len(texts) and all(text in found[rank] for rank, text in enumerate(texts)) and screen
 
-    return wait_until(are_there, terminal.screen, every=0.1)
+    return terminal.until(are_there, texts)
 
 
 def test_screen(step):

@@ -33,18 +33,21 @@ class Terminal:
     def screen(self):
         return self._tmux("capture-pane", "-p")
 
-    def wait_for(self, *texts, seconds=60):
-        """Until all of them stand on the screen: it.  A screen on which nothing but numbers changes is not waited for."""
+    def until(self, right, what, seconds=60):
+        """What right(screen) gives once that is true.  A screen on which nothing but numbers changes is not waited for."""
         shown, unchanged = [], Unchanged(seconds / 4, 20)
 
-        def is_there():
+        def is_right():
             shown[:] = [self.screen()]
-            there = all(text in shown[0] for text in texts)
-            assert there or not unchanged.stays(re.sub(r"\d+", "0", shown[0])), f"the screen stays without {texts}:\n{shown[0]}"
-            return there
+            found = right(shown[0])
+            assert found or not unchanged.stays(re.sub(r"\d+", "0", shown[0])), f"the screen stays without {what}:\n{shown[0]}"
+            return found
 
-        wait_until(is_there, lambda: f"{texts} on the screen:\n{shown[0]}", seconds=seconds, every=0.1)
-        return shown[0]
+        return wait_until(is_right, lambda: f"{what} on the screen:\n{shown[0]}", seconds=seconds, every=0.1)
+
+    def wait_for(self, *texts, seconds=60):
+        """Until all of them stand on the screen: it."""
+        return self.until(lambda screen: all(text in screen for text in texts) and screen, texts, seconds)
 
     def type(self, *keys):
         """Keys by tmux's names for them."""
