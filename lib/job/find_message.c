@@ -426,7 +426,8 @@ static bool has_part_in_all(const struct mpiq_analysis *analysis, const struct m
 }
 
 /* Of ranks that wait for each other's messages, one that has a part in all of them has another idea of who
-   its partners are than the others: it alone is suspected. */
+   its partners are than the others: it alone is suspected.  Not where the finding says the same of ranks
+   beyond them: each is a part of what all do wrong. */
 static void suspect_odd_partner(struct collection *collection)
 {
     struct mpiq_analysis *analysis = collection->analysis;
@@ -436,7 +437,8 @@ static void suspect_odd_partner(struct collection *collection)
         struct mpiq_finding *finding = &analysis->diagnosis->findings[collection->findings[i]];
         const struct mpiq_closed_set *set = index == MPIQ_NONE ? NULL : &explanation->closed_sets[index];
         uint32_t odd = MPIQ_NONE;
-        for (uint32_t j = 0; set && set->thread_count < MPIQ_MOST_STEPS && j < set->thread_count; j++) {
+        uint32_t threads = set && set->thread_count < MPIQ_MOST_STEPS ? set->thread_count : 0;
+        for (uint32_t j = 0; finding->ranks.size <= threads && j < threads; j++) {
             uint32_t process =
                 mpiq_thread_process(analysis->graph, explanation->threads[set->first_thread + j]);
             if (odd == MPIQ_NONE && has_part_in_all(analysis, set, process))
