@@ -155,9 +155,9 @@ static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const 
     tally->blocked += diagnosed->activity == MPIQ_ACTIVITY_BLOCKED;
     tally->unreadable += diagnosed->activity == MPIQ_ACTIVITY_UNREADABLE;
     tally->computing += diagnosed->activity == MPIQ_ACTIVITY_COMPUTING && rank->thread_count == 0;
-    enum mpiq_blocking blocking = mpiq_blocking_call(diagnosed->call);
     tally->inside += diagnosed->activity == MPIQ_ACTIVITY_POLLING &&
-                     (mpiq_call_waits_in_window(diagnosed->call) || blocking != MPIQ_BLOCKING_NOT);
+                     (mpiq_call_waits_in_window(diagnosed->call) ||
+                      mpiq_blocking_call(diagnosed->call) != MPIQ_BLOCKING_NOT);
     tally->polling += diagnosed->activity == MPIQ_ACTIVITY_POLLING;
     tally->asleep += diagnosed->activity == MPIQ_ACTIVITY_ASLEEP && !diagnosed->call;
     tally->halted += diagnosed->activity == MPIQ_ACTIVITY_STOPPED && !rank->traced;
