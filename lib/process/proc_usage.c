@@ -215,7 +215,7 @@ static int64_t selected_descriptor(pid_t pid, const uint64_t arguments[6])
     return found;
 }
 
-/* Whether a wait for descriptors has a timeout. */
+/* Whether a wait for descriptors, a signal or a semaphore has a timeout. */
 static bool is_timed(long number, const uint64_t arguments[6])
 {
     switch (number) {
@@ -224,7 +224,10 @@ static bool is_timed(long number, const uint64_t arguments[6])
         return (int32_t)arguments[2] >= 0;
 #endif
     case SYS_ppoll:
+    case SYS_rt_sigtimedwait:
         return arguments[2] != 0;
+    case SYS_semtimedop:
+        return arguments[3] != 0;
 #ifdef SYS_select
     case SYS_select:
 #endif

@@ -27,6 +27,9 @@ static void numbers_are_this_systems_own(void)
     const char *here = mpiq_architecture_name(EM_X86_64);
     CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_open), MPIQ_CALL_OPEN);
     CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_pause), MPIQ_CALL_PAUSE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_poll), MPIQ_CALL_POLL);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_select), MPIQ_CALL_POLL);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_epoll_wait), MPIQ_CALL_POLL);
 #else
     const char *here = mpiq_architecture_name(EM_AARCH64);
 #endif
@@ -38,7 +41,26 @@ static void numbers_are_this_systems_own(void)
     CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_wait4), MPIQ_CALL_WAIT4);
     CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_waitid), MPIQ_CALL_WAITID);
     CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_futex), MPIQ_CALL_FUTEX);
-    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_sched_yield), MPIQ_CALL_NONE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_readv), MPIQ_CALL_READ);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_pread64), MPIQ_CALL_READ);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_recvfrom), MPIQ_CALL_READ);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_recvmsg), MPIQ_CALL_READ);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_writev), MPIQ_CALL_WRITE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_pwrite64), MPIQ_CALL_WRITE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_sendto), MPIQ_CALL_WRITE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_sendmsg), MPIQ_CALL_WRITE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_connect), MPIQ_CALL_CONNECT);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_accept), MPIQ_CALL_ACCEPT);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_accept4), MPIQ_CALL_ACCEPT);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_ppoll), MPIQ_CALL_POLL);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_pselect6), MPIQ_CALL_POLL);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_epoll_pwait), MPIQ_CALL_POLL);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_rt_sigsuspend), MPIQ_CALL_PAUSE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_rt_sigtimedwait), MPIQ_CALL_PAUSE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_msgrcv), MPIQ_CALL_PAUSE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_semop), MPIQ_CALL_PAUSE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_semtimedop), MPIQ_CALL_PAUSE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_getpid), MPIQ_CALL_NONE);
 #endif
     CU_ASSERT_STRING_EQUAL(mpiq_architecture_name(EM_NONE), "");
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Signs of work that a process's own processor time does not show.  test_proc_usage */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,13 +22,15 @@
 #include "wait_until.h"
 
 /* How each thread of the watched process sleeps. */
-enum { CONDITION, TIMED, SHARED, PAUSED, KINDS };
+enum { CONDITION, TIMED, SHARED, PAUSED, POLLS, POLLS_FOR_AN_HOUR, KINDS };
 
 static const enum mpiq_target_sleep expected[KINDS] = {
     [CONDITION] = MPIQ_TARGET_SLEEP_PRIVATE_FUTEX,
     [TIMED] = MPIQ_TARGET_SLEEP_TIMED_FUTEX,
     [SHARED] = MPIQ_TARGET_SLEEP_OTHER,
     [PAUSED] = MPIQ_TARGET_SLEEP_OTHER,
+    [POLLS] = MPIQ_TARGET_SLEEP_OTHER,
+    [POLLS_FOR_AN_HOUR] = MPIQ_TARGET_SLEEP_TIMED_FUTEX,
 };
 
 static int word;
@@ -50,6 +56,10 @@ static void *sleep_as(void *argument)
             break;
         case SHARED:
             syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0);
+            break;
+        case POLLS:
+        case POLLS_FOR_AN_HOUR:
+            poll(NULL, 0, *kind == POLLS ? -1 : 3600000);
             break;
         default:
             pause();
@@ -269,6 +279,93 @@ static void whom_it_waits_for_is_told(void)
     close(pipes[1]);
 }
 
+enum { RECEIVES, POLLS_ONE, ACCEPTS, WANTS_MUTEX, WANTS_MUTEX_OF_THE_DEAD, ENDS };
+
+/* Sleeps so, of a connection from and a mutex shared with its parent. */
+static void sleep_for_parent(int kind, int connection, int listener, pthread_mutex_t *mutex)
+{
+    char byte;
+    for (;;) {
+        switch (kind) {
+        case RECEIVES:
+            if (recv(connection, &byte, 1, 0) < 0)
+                _exit(1);
+            break;
+        case POLLS_ONE:
+            poll(&(struct pollfd){.fd = connection, .events = POLLIN}, 1, -1);
+            break;
+        case ACCEPTS:
+            accept(listener, NULL, NULL);
+            break;
+        default:
+            pthread_mutex_lock(mutex);
+        }
+    }
+}
+
+/* A mutex of several processes; one that ends at once has it, or this process. */
+static pthread_mutex_t *lock_shared(bool dead)
+{
+    pthread_mutex_t *mutex =
+        mmap(NULL, sizeof *mutex, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_t shared;
+    pthread_mutexattr_init(&shared);
+    pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(mutex, &shared);
+    pid_t pid = dead ? fork() : 0;
+    if (pid) {
+        waitpid(pid, NULL, 0);
+        return mutex;
+    }
+    pthread_mutex_lock(mutex);
+    if (dead)
+        _exit(0);
+    return mutex;
+}
+
+static void who_is_at_the_other_end_is_told(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CU_ASSERT_FATAL(bind(listener, (struct sockaddr *)&address, size) == 0 && listen(listener, 1) == 0 &&
+                    getsockname(listener, (struct sockaddr *)&address, &size) == 0);
+    int connection = socket(AF_INET, SOCK_STREAM, 0);
+    CU_ASSERT_FATAL(connect(connection, (struct sockaddr *)&address, size) == 0);
+    int own = accept(listener, NULL, NULL);
+    char port[32];
+    snprintf(port, sizeof port, "listen:%d", ntohs(address.sin_port));
+    for (int kind = 0; kind < ENDS; kind++) {
+        pthread_mutex_t *mutex = lock_shared(kind == WANTS_MUTEX_OF_THE_DEAD);
+        pid_t pid = fork();
+        if (pid == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            close(own);
+            sleep_for_parent(kind, connection, listener, mutex);
+        }
+        struct mpiq_target_thread thread;
+        if (kind == ACCEPTS)
+            WAIT_UNTIL((thread = first_thread(pid)).file[0]);
+        else
+            WAIT_UNTIL((thread = first_thread(pid)).partner > 0);
+        if (kind == ACCEPTS) {
+            CU_ASSERT_STRING_EQUAL(thread.file, port);
+        } else if (kind == WANTS_MUTEX_OF_THE_DEAD) {
+            CU_ASSERT_EQUAL(thread.partner_state, 'X');
+        } else {
+            CU_ASSERT_EQUAL(thread.partner, getpid());
+        }
+        if (kind == RECEIVES || kind == POLLS_ONE) {
+            CU_ASSERT_EQUAL(strncmp(thread.file, "tcp:127.0.0.1:", 14), 0);
+        }
+        finish(pid);
+        munmap(mutex, sizeof *mutex);
+    }
+    close(own);
+    close(connection);
+    close(listener);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -277,6 +374,7 @@ int main(void)
         {"programs started by a process count", programs_that_it_starts_count},
         {"a sleeping process does nothing", a_sleeping_process_does_nothing},
         {"whom a process waits for is reported", whom_it_waits_for_is_told},
+        {"who is at the other end is reported", who_is_at_the_other_end_is_told},
         CU_TEST_INFO_NULL,
     };
     int status = suite_run("proc_usage", tests);
