@@ -242,7 +242,7 @@ static void rank_activity(const struct mpiq_job_state *job, const struct mpiq_jo
     int best_weight = 0;
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
-        if (mpiq_thread_may_help(job, rank, thread)) {
+        if (rank->thread_count > 1 && mpiq_thread_may_help(job, rank, thread)) {
             ret->beside_ns += thread->cpu_ns;
             ret->beside_runs = ret->beside_runs || (thread->state == 'R' && !mpiq_thread_sleeps(thread));
         }

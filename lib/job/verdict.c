@@ -122,9 +122,10 @@ static void add_threads(struct tally *tally, const struct mpiq_analysis *analysi
     const struct mpiq_job_state *job = analysis->job;
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
-        bool helps = mpiq_thread_may_help(job, rank, thread);
+        if (thread->same_wait == MPIQ_YES || thread->stepped)
+            continue;
         bool acts = mpiq_thread_may_act(job, rank, thread);
-        if (thread->same_wait == MPIQ_YES || thread->stepped || (!acts && !helps))
+        if (!acts && !mpiq_thread_may_help(job, rank, thread))
             continue;
         if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
             continue;
