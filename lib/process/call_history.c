@@ -67,6 +67,7 @@ static void take_call(struct history *history, struct mpiq_history_state *state,
             words[i].kind == MPIQ_HISTORY_NUMBER ? mpiq_word_constant(words[i].value) : mpiq_word_unknown;
     if (function)
         history->effect_of(history->argument, function, plain, &effect);
+    history->failed = history->failed || effect.again;
     mpiq_history_call(state, history->code.architecture, history->code.instructions[index].address, &effect,
                       words, history->frames[0].known);
 }

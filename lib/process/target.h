@@ -126,6 +126,7 @@ struct mpiq_call_word {
 /* What a called function does to memory through its arguments. */
 struct mpiq_call_effect {
     bool known;       /* it writes nothing but what follows; false: whatever it may know the address of */
+    bool again;       /* it may return a second time, after anything: setjmp */
     bool later;       /* and, for as long as the process lives, what it has been given to write into before */
     size_t arguments; /* how many it has, if that is known */
     int made; /* the argument that points to the word that it makes, by which it is found again; -1: none */

@@ -7,6 +7,10 @@
 
 enum { REQUESTS_MOST = 16, FUNCTIONS_MOST = 32 };
 
+/* Functions of the C library that return again, with whatever was written since. */
+static const char *const returning_again[] = {"_setjmp", "__sigsetjmp", "setjmp", "getcontext"};
+enum { RETURNING_AGAIN = sizeof returning_again / sizeof *returning_again };
+
 /* What was found out of a function, by its address. */
 struct known_function {
     uint64_t address;
@@ -17,6 +21,7 @@ struct reading {
     const struct mpiq_rank_call *waiting;
     struct known_function functions[FUNCTIONS_MOST];
     size_t count;
+    uint64_t again[RETURNING_AGAIN]; /* addresses; 0: not there */
 };
 
 /* The MPI function at an address; NULL: it is none, in C. */
@@ -42,6 +47,16 @@ static bool makes_request(const struct mpiq_rank_call *call)
     return at > 0 && at + 1 == call->count && !strchr(call->parameters, 'n');
 }
 
+static void find_returning_again(struct mpiq_target *target, struct reading *reading)
+{
+    for (size_t i = 0; i < RETURNING_AGAIN; i++) {
+        struct mpiq_error *error = mpiq_target_find_symbol(target, returning_again[i], &reading->again[i]);
+        if (error)
+            reading->again[i] = 0;
+        mpiq_error_destroy(error);
+    }
+}
+
 /* What an MPI function does to memory: as the standard says. */
 static void effect_of(void *argument, uint64_t address, const struct mpiq_call_word words[MPIQ_CALL_WORDS],
                       struct mpiq_call_effect *ret)
@@ -51,6 +66,8 @@ static void effect_of(void *argument, uint64_t address, const struct mpiq_call_w
     const char *name = function_at(reading, address);
     struct mpiq_rank_call call;
     *ret = (struct mpiq_call_effect){.made = -1};
+    for (size_t i = 0; i < RETURNING_AGAIN; i++)
+        ret->again = ret->again || reading->again[i] == address;
     if (!name || !mpiq_rank_call_init(&call, waiting->target, waiting->state, name, false))
         return;
     memcpy(call.words, words, sizeof call.words);
@@ -130,6 +147,7 @@ void mpiq_rank_add_requests(struct mpiq_target *target, struct mpiq_rank_state *
     if (count == 0)
         return;
     struct reading reading = {.waiting = &call};
+    find_returning_again(target, &reading);
     struct mpiq_earlier_call made_by[REQUESTS_MOST];
     mpiq_target_earlier_calls(target, stack, call.callee, effect_of, &reading, addresses, count, made_by);
     for (size_t i = 0; i < count; i++)

@@ -4,6 +4,7 @@
 Nothing that is told may be wrong.  MPIQ_CALLS=all takes every program that hangs; else those of three families.
 """
 import os
+import pathlib
 import shutil
 import subprocess
 
@@ -12,8 +13,10 @@ from support import call_records
 from support import job as jobs
 from support import libraries
 
+import corpus
 import hung
 
+JUMP = pathlib.Path(__file__).with_name("jump.c")
 LINES = ["openmpi+record", "mpich+record"]
 
 
@@ -37,3 +40,22 @@ def test_arguments_agree_with_records(name, mpiq, tmp_path):
     print(f"{name}: {told} arguments told, {requests} requests")
     assert not wrong, "\n".join(wrong)
     assert told > 0 and requests > 0
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_variable_may_come_back_with_another_request(name, mpiq, tmp_path):
+    """After a second return of setjmp() nothing is known of what was in memory at the first."""
+    if not shutil.which(f"mpirun.{name.split('+', maxsplit=1)[0]}") or not shutil.which("zstd"):
+        pytest.skip("the MPI library or zstd is not installed")
+    line = libraries.line(name)
+    executable = line.compile([JUMP, corpus.HERE / "corpus.c"], tmp_path / "jump", f"-I{corpus.HERE}")
+    snapshot = tmp_path / "jump.mpiq"
+    with jobs.Job(line, [executable, "waits_after_a_jump"], 2) as job:
+        job.wait_ready()
+        job.stand_still()
+        job.step_back()
+        subprocess.run([mpiq, "snapshot", "-o", snapshot, str(job.pid)], check=False, capture_output=True)
+    wrong, _, _ = call_records.differences_in(snapshot)
+    assert not wrong, "\n".join(wrong)
+    assert any("MPI_Wait" in thread.get("mpi_call", "") for state in call_records.rank_states(snapshot)
+               for thread in state.get("threads", []))

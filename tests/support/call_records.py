@@ -77,6 +77,6 @@ def differences_in(snapshot):
         for thread in state.get("threads", []):
             differ, some = compared(thread)
             others, some_requests = compared_requests(thread)
-            wrong += [f"rank {state.get('name', {}).get('rank')}: {text}" for text in differ + others]
+            wrong += [f"rank {state.get('name')}: {text}" for text in differ + others]
             told, requests = told + some, requests + some_requests
     return wrong, told, requests
