@@ -379,7 +379,7 @@ MUTATIONS = [
     ("step mode: the call that a rank is held before has not begun", "lib/merge/threads.c",
      "        row->in_mpi = false;\n        call = \"\";\n", ""),
     ("step mode: whom it holds does not compute", "lib/job/verdict.c",
-     "thread->same_wait == MPIQ_YES || thread->stepped || (!acts && !helps)", "thread->same_wait == MPIQ_YES || (!acts && !helps)"),
+     "if (thread->same_wait == MPIQ_YES || thread->stepped)", "if (thread->same_wait == MPIQ_YES)"),
     ("step mode: the verdict says whom it holds", "lib/job/verdict.c",
      "else if (holds(&tally, &tally.stepped))", "else if (false)"),
     ("step mode: some are not all", "lib/job/verdict.c",
