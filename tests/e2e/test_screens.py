@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every session that README and docs show is typed anew, on real jobs: each command prints what stands below it.
+"""Every session that README and docs show is typed anew, on real jobs: each command prints what stands below it.  The
+commands that they and `mpiq help` merely name are run, too.
 
 A session goes on with the job that the one before it in the same file started, unless it starts its own.  It runs on the
 MPI library that its report names; times, pids, addresses and releases are of no matter (support/documents.py).
@@ -22,6 +23,10 @@ from support.job import AS_ROOT
 
 # Sessions about hosts that are not here: tests/hosts has them.
 ELSEWHERE = re.compile(r"^mpiq (slurm:|flux:|--hosts|\$\(pgrep)|^srun ")
+# The step mode needs a terminal: test_step has its screen.
+ON_A_TERMINAL = re.compile(r"^mpiq run --step (?!--plain)")
+# Of commands that are merely named: those for hosts and terminals that are not here, which tests/hosts and test_watch have.
+NOT_HERE = re.compile(r"slurm:|--hosts|srun|flux:|--step(?! --plain)|^mpiq watch(?! --plain)|^mpiq record|…")
 PROGRAMS = [*(ROOT / "examples" / name for name in ("solver.c", "lucky.c", "order.c")), ROOT / "tests" / "gdb" / "envelopes.c"]
 # More processes than processors, and as root.
 ENVIRONMENT = {**AS_ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
@@ -37,7 +42,7 @@ def sessions():
             name = VERDICT.search(block.text)
             if name:
                 library = name[3] if name[4] else {"Open MPI": "openmpi", "MPICH": "mpich"}[name[2]]
-            if not steps or any(ELSEWHERE.search(step.command) for step in steps):
+            if not steps or any(ELSEWHERE.search(step.command) or ON_A_TERMINAL.search(step.command) for step in steps):
                 continue
             begins = [index for index, step in enumerate(steps) if BACKGROUND.search(step.command)]
             before = [] if begins or steps[0].command.startswith("mpiq run") else start
@@ -156,6 +161,55 @@ def is_shown(step, said):
     wanted, got = expected(step), timeless(said.strip("\n"))
     text = ".*".join(re.escape(part) for part in re.split(r"\n…$|^…\n|…", "\n".join(wanted)))
     return not wanted or re.fullmatch(text, "\n".join(got), flags=re.S)
+
+
+def named():
+    """(where, command) of those that README and docs name without a screen."""
+    for path in documents():
+        for block in blocks(path):
+            for number, line in enumerate(block.text.splitlines() if not block.steps else [], block.number):
+                command = re.match(r"(mpiq (?!──).*?)(?: +# .*| {2,}.*)?$", line)
+                if command:
+                    yield f"{block.file}:{number}", command[1]
+
+
+def of_help(shell):
+    """The same, of the examples of all pages of help."""
+    for word in re.findall(r"^  (\w+)", shell.say("mpiq --help").partition("OPTIONS")[0], flags=re.M):
+        page = shell.say(f"mpiq help {word}")
+        for command in re.findall(r"^ +(mpiq .*|mpirun .* mpiq .*)$", page.partition("xamples")[2], flags=re.M):
+            yield f"help {word}", command
+
+
+def real(command, launcher):
+    """With the names that the documents use for a user's own."""
+    command = re.sub(r"\b12345\b", launcher, command).replace(" [TARGET]", f" {launcher}")
+    return re.sub(r"-n \d+", "-n 4", command).replace("./app", "./solver")
+
+
+@pytest.mark.parametrize("shell", ["openmpi"], indirect=True)
+def test_commands_without_a_screen(shell):
+    """On a hung job under the recorder, its core files, snapshots and trace: each answers with a verdict's status."""
+    shell.say("mpirun -n 4 mpiq record -- ./solver --hang &")
+    wait_until(lambda: shell.say("mpiq").startswith("deadlock"), lambda: shell.say("mpiq"), every=0.2)
+    launcher = shell.say("echo $!").strip()
+    pids = re.findall(r'"pid": ?(\d+)', shell.say("mpiq ranks --json"))
+    assert len(pids) == 4
+    shell.say(f"mpiq snapshot -o a.mpiq {' '.join(pids[:2])}; mpiq snapshot -o b.mpiq {' '.join(pids[2:])}")
+    shell.say(f"mpiq history --otf2 archive {launcher}; cp -r archive/. .; cp -r archive scorep-run; cp a.mpiq job.mpiq")
+    for rank, pid in enumerate(pids):
+        shell.say(f"gcore -o core.{rank} {pid}")
+    wrong, run = [], []
+    for where, command in [*named(), *of_help(shell)]:
+        if NOT_HERE.search(command):
+            continue
+        shell.say("rm -rf DIR trace")
+        said = shell.say(f"{real(command, launcher)}; echo status $?")
+        run.append(command)
+        if not re.search(r"^status [0134]$", said, flags=re.M) or "Usage" in said or not said.partition("status ")[0].strip():
+            wrong.append(f"{where}: {command}\n{said}")
+    assert wrong == []
+    assert len(run) > 30, run
 
 
 def check(step, said):

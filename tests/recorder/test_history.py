@@ -106,7 +106,7 @@ def test_folded_on_a_terminal(job, tmp_path, locale, option, folded, run):
         screen = terminal.wait_for("status ", folded, run)
     heading = next(line for line in screen.splitlines() if "COMMUNICATOR" in line)
     row = next(line for line in screen.splitlines() if run in line)
-    assert row[heading.index("COMMUNICATOR") - 1:].startswith(" </title>"), screen
+    assert row[heading.index("COMMUNICATOR") - 1:].startswith(" MPI_COMM_WORLD"), screen
 
 
 def test_report_has_the_newest(job):
