@@ -21,17 +21,42 @@
 /* In place of the address of a communicator that is being made (5.0; 4.1 puts its parent's there). */
 #define SLOT_RESERVED 1
 
-/* First tag of libnbc: 4.1; 5.0, with extended context ids; 6.0, with buffers of a communicator's own. */
+/* First tag of libnbc: 4.1; 5.0, with extended context ids; 6.0, with buffers of a communicator's own.
+   Releases reserve further tags before it (4.1.9 and 5.0.11 do), so these are the highest, and the process
+   says which it is. */
 #define NBC_BASE_41 (-27)
 #define NBC_BASE_50 (-33)
 #define NBC_BASE_60 (-34)
+#define NBC_BASE_LOWEST (-64)
 
-int communicator_nbc_base(const struct layout *layout)
+static int highest_nbc_base(const struct layout *layout)
 {
     if (layout_has(layout, AT_COMM_BSEND)) {
         return NBC_BASE_60;
     }
     return layout_has(layout, AT_COMM_INDEX) ? NBC_BASE_50 : NBC_BASE_41;
+}
+
+int communicator_nbc_base(const struct layout *layout)
+{
+    return layout->nbc_base != 0 ? layout->nbc_base : highest_nbc_base(layout);
+}
+
+/* Nobody can start a collective on MPI_COMM_NULL: its next tag is the first one. */
+static void read_nbc_base(struct memory *memory)
+{
+    unsigned char bytes[LAYOUT_MAX_STRUCT];
+    mqs_taddr_t address;
+    int64_t tag;
+
+    if (memory->layout.nbc_base != 0 || !layout_has(&memory->layout, AT_COMM_NBC_TAG) ||
+        !fetch_variable(memory, SYMBOL_ompi_mpi_comm_null, AT_COMM, &address, bytes)) {
+        return;
+    }
+    tag = field_signed(memory, bytes, AT_COMM_NBC_TAG);
+    if (tag <= highest_nbc_base(&memory->layout) && tag >= NBC_BASE_LOWEST) {
+        memory->layout.nbc_base = (int32_t)tag;
+    }
 }
 
 void communicator_name(struct memory *memory, const unsigned char *bytes, char name[64])
@@ -214,6 +239,7 @@ int communicators_read(struct memory *memory, struct communicators *communicator
     if (size < 0 || size > MAX_TABLE) {
         return ERROR_COMMUNICATOR_LIST;
     }
+    read_nbc_base(memory);
     addresses = heap_allocate((size_t)size, (size_t)width);
     if (addresses == NULL) {
         return ERROR_NO_STORE;

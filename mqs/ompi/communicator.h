@@ -74,7 +74,8 @@ mqs_taddr_t communicator_peers(const struct communicator *communicator);
 int64_t communicator_nonblocking(const struct layout *layout, const struct communicators *communicators,
                                  const struct communicator *communicator);
 
-/* The first tag of non-blocking collectives: they have this one and all below it. */
+/* The first tag of non-blocking collectives, as the process's MPI_COMM_NULL has it: they have this one and
+ * all below it. */
 int communicator_nbc_base(const struct layout *layout);
 
 #endif

@@ -34,6 +34,7 @@ void layout_init(struct layout *layout, const mqs_target_type_sizes *sizes)
 void layout_clear(struct layout *layout)
 {
     layout->source = mqs_layout_none;
+    layout->nbc_base = 0;
     for (int i = 0; i < AT_END; i++) {
         layout->offset[i] = -1;
         layout->size[i] = 0;

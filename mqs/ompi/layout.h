@@ -271,6 +271,7 @@ struct layout {
     mqs_target_type_sizes sizes;
     int32_t offset[AT_END]; /* of the member; of a size row 0; -1: not there */
     int32_t size[AT_END];   /* bytes, where known; 0: not known (members, from debug information) */
+    int32_t nbc_base;       /* the process's first tag of non-blocking collectives; 0: not read */
 };
 
 /* Empty; sizes are the target's. */

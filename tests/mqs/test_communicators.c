@@ -216,6 +216,34 @@ static void test_intercommunicator_hides_one(void)
     close_process();
 }
 
+/* A release may reserve further tags before those of non-blocking collectives: MPI_COMM_NULL has the first
+ * one. */
+static void test_first_tag_of_the_release(void)
+{
+    for (int line = 0; line < 2; line++) {
+        mqs_communicator_details details;
+        mqs_process *process;
+        mqs_taddr_t comm;
+        mqs_taddr_t null;
+
+        open_process(&variants[line], 4, 0);
+        null = made_up_new(mpi->memory, "ompi_communicator_t");
+        made_up_set(mpi->memory, null, "ompi_communicator_t", "c_nbc_tag", (uint32_t)-35);
+        made_up_symbol(mpi->memory, "ompi_mpi_comm_null", null);
+        comm = made_up_mpi_communicator(mpi, 3, "MPI COMMUNICATOR 3 DUP FROM 0",
+                                        made_up_mpi_group(mpi, 4, mpi->procs), 0, 0);
+        made_up_set(mpi->memory, comm, "ompi_communicator_t", "c_nbc_tag", (uint32_t)-36);
+        set_up();
+        process = made_up_process(mpi->memory);
+        mqs_next_communicator(process);
+        mqs_next_communicator(process);
+        CU_ASSERT_EQUAL(more->get_communicator_details(process, &details), mqs_ok);
+        CU_ASSERT_EQUAL(details.handle, comm);
+        CU_ASSERT_EQUAL(details.nonblocking, 1);
+        close_process();
+    }
+}
+
 static void test_session_id(void)
 {
     mqs_communicator comm;
@@ -294,6 +322,7 @@ int main(void)
     CU_ADD_TEST(suite, test_sparse_groups);
     CU_ADD_TEST(suite, test_names);
     CU_ADD_TEST(suite, test_intercommunicator_hides_one);
+    CU_ADD_TEST(suite, test_first_tag_of_the_release);
     CU_ADD_TEST(suite, test_session_id);
     CU_ADD_TEST(suite, test_two_processes_at_once);
     CU_ADD_TEST(suite, test_stripped_and_unpatched);
