@@ -143,6 +143,16 @@ static bool any_in_mpi(const struct mpiq_job_state *job, const struct mpiq_job_r
     return any_polls(job, rank) || any_same_wait(job, rank);
 }
 
+/* Whether another thread than the process's first one has called MPI: that is what MPI calls the main one. */
+static bool another_calls(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    for (uint32_t i = 0; i < rank->past_count; i++) {
+        if (job->past_calls[rank->first_past + i].tid != rank->pid)
+            return true;
+    }
+    return false;
+}
+
 /* Whether the main thread, which alone may call MPI, sleeps for a lock. */
 static bool main_waits_for_lock(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
@@ -151,7 +161,8 @@ static bool main_waits_for_lock(const struct mpiq_job_state *job, const struct m
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
         bool sure;
         if (thread->tid == rank->pid)
-            return mpiq_lock_holder(job, rank, thread, &sure) != MPIQ_NONE && sure;
+            return mpiq_lock_holder(job, rank, thread, &sure) != MPIQ_NONE && sure &&
+                   !another_calls(job, rank);
     }
     return false;
 }

@@ -263,6 +263,32 @@ static void test_file_lock(void)
     job_deinit(&job);
 }
 
+/* Only the thread that initialised MPI may call it.  Where that is not the process's first one, what that one
+   sleeps for keeps nobody from it. */
+static void test_file_lock_beside_mpi(void)
+{
+    for (int calls = 0; calls < 2; calls++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
+        wait_for_lock(&job, 1, MPIQ_SLEEP_LOCK);
+        job_thread(&job, 1, 1);
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *rank = job.states[look][1];
+            struct mpiq_past_call *past = mpiq_rank_state_add_past_call(rank);
+            past->call = mpiq_rank_state_intern(rank, "MPI_Barrier");
+            past->tid = rank->threads[calls].tid;
+            past->comm = -1;
+        }
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_EQUAL(diagnosis->verdict, calls ? MPIQ_VERDICT_RUNNING : MPIQ_VERDICT_DEADLOCK);
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
 /* A thread that waits for Python's interpreter lock wakes all the time, and acts no sooner than the one that
    has it.  If it is not known which that is, the job is not running for it. */
 static void test_interpreter_lock(void)
@@ -468,6 +494,7 @@ int main(void)
         {"nobody acts", test_nobody_acts},
         {"a dozing worker", test_dozing_worker},
         {"a file lock", test_file_lock},
+        {"a file lock beside MPI", test_file_lock_beside_mpi},
         {"another process that a rank waits for", test_partner},
         {"all are asleep", test_all_asleep},
         {"an interpreter lock", test_interpreter_lock},
