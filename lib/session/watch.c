@@ -285,6 +285,8 @@ static bool has_unread(const struct mpiq_look_sources *sources)
 {
     for (size_t i = 0; i < sources->count; i++) {
         const struct mpiq_look_source *source = &sources->items[i];
+        if (source->gone && source->pid == 0) /* it has ended before MPI_Init, or was never there */
+            continue;
         for (int look = 0; look < 2; look++) {
             if (source->looks[look] && mpiq_rank_state_unread(source->looks[look]))
                 return true;

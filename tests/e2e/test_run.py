@@ -235,6 +235,39 @@ def test_what_cannot_be_is_refused_before_anything_runs(words, mpiq, tmp_path):
 HEARTBEAT = pathlib.Path(__file__).with_name("heartbeat.c")
 
 
+LEAVES = """#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+    if (atoi(rank) == 1)
+        return 0;
+    MPI_Init(&argc, &argv);
+    return MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize("library", ["openmpi", "mpich"])
+def test_a_rank_that_leaves_before_mpi_init_is_named(library, mpiq, tmp_path):
+    """It has no process that could be read, and the others wait in MPI_Init for ever."""
+    if not shutil.which(f"mpirun.{library}"):
+        pytest.skip(f"no {library} here")
+    (tmp_path / "leaves.c").write_text(LEAVES)
+    subprocess.run([f"mpicc.{library}", "-g", "-o", tmp_path / "leaves", tmp_path / "leaves.c"], check=True)
+    many = ["--oversubscribe"] if library == "openmpi" else []
+    mark, said = f"mpiq-{uuid.uuid4().hex}", tmp_path / "said"
+    with mpiq.start("run", "--hang-after", "5", "--", f"mpirun.{library}", *many, "-n", "3", tmp_path / "leaves",
+                    stdout=subprocess.DEVNULL, stderr=said.open("w"), cwd=tmp_path,
+                    env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark}) as process:
+        try:
+            wait_until(lambda: "1. Rank 1 has not entered the MPI_Init that the other 2 ranks are waiting in" in said.read_text())
+        finally:
+            process.kill()
+            kill_marked(mark)
+    assert "running" not in said.read_text()
+
+
 @pytest.mark.parametrize("library", ["openmpi", "mpich"])
 def test_a_job_whose_heart_beats_is_reported_once_and_lives(library, mpiq, tmp_path):
     """Nothing tells a thread that naps or computes for ever from one that will act."""
