@@ -65,6 +65,9 @@ const char *mpiq_say_remark(struct mpiq_speaker *s, const struct mpiq_finding *f
 /* What a rank does, after its name and "it" or "they": "has waited 3 h 12 m at solver.c:71 for …". */
 /* Which program traces those ranks: "gdb (pid 812)", of several that have one each "gdb"; "a debugger". */
 const char *mpiq_say_tracer(struct mpiq_speaker *s, const struct mpiq_rank_set *ranks);
+/* What a rank sleeps in, and for what: "in read(), from sort (pid 4711)"; NULL: not known, or its wait says
+ * it. */
+const char *mpiq_say_sleep(struct mpiq_speaker *s, uint32_t process);
 const char *mpiq_say_does(struct mpiq_speaker *s, uint32_t process, bool plural);
 
 /* "tag 99 from rank 63": what completes "waits for", of a process in that call (NULL: not known); "" for

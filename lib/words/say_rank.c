@@ -120,6 +120,18 @@ static const char *outside(struct mpiq_speaker *s, const struct mpiq_rank_diagno
     return at_place(s, word, rank->site, asleep ? s->job->threads[rank->thread].innermost : MPIQ_NONE);
 }
 
+const char *mpiq_say_sleep(struct mpiq_speaker *s, uint32_t process)
+{
+    const struct mpiq_rank_diagnosis *rank = &s->diagnosis->ranks[process];
+    const struct mpiq_job_thread *thread = rank->thread == MPIQ_NONE ? NULL : &s->job->threads[rank->thread];
+    if (!thread || rank->library_call || (rank->waits_for && rank->waits_for->part_count > 0))
+        return NULL;
+    const char *in = mpiq_job_string(s->job, thread->blocks_in);
+    if (!in && thread->innermost != MPIQ_NONE && thread->innermost != rank->site)
+        in = mpiq_job_string(s->job, s->job->sites[thread->innermost].function);
+    return in ? WORDS(s->arena, "in %s()%s", in, on_file(s, process, rank)) : NULL;
+}
+
 /* "is asleep in futex() at pool.c:12 (worker)", of a thread. */
 static const char *sleeps(struct mpiq_speaker *s, uint32_t thread)
 {

@@ -156,8 +156,14 @@ struct mpiq_error *mpiq_write_sentences(const struct mpiq_job_state *job, struct
         for (size_t j = 0; j < finding->value_count; j++)
             finding->values[j].value = mpiq_say_value(&s, finding->values[j].name, finding->values[j].number,
                                                       finding->values[j].type);
-        for (size_t j = 0; j < finding->evidence_count; j++)
-            finding->evidence[j].note = mpiq_say_remark(&s, finding, &finding->evidence[j]);
+        for (size_t j = 0; j < finding->evidence_count; j++) {
+            struct mpiq_evidence *evidence = &finding->evidence[j];
+            evidence->note = mpiq_say_remark(&s, finding, evidence);
+            bool unsaid = finding->kind == MPIQ_FINDING_STACKS_DIFFER && !evidence->note;
+            if (unsaid &&
+                evidence->activity == MPIQ_ACTIVITY_ASLEEP) /* a hint has no sentence that says it */
+                evidence->note = mpiq_say_sleep(&s, evidence->process);
+        }
         const char *text =
             !cause && is_told_as_wait(finding) ? consequence(&s, finding) : sentence(&s, finding);
         finding->text = cause && finding->proven ? capital(s.arena, text) : text;
