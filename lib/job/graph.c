@@ -261,14 +261,12 @@ static bool reduce(struct mpiq_wait_graph *graph)
         POLLS = 1u << MPIQ_NODE_POLLS,
         RUNNING = AWAKE | POLLS,
         STOPPED = 1u << MPIQ_NODE_STOPPED,
-        SEEN = 1u << MPIQ_NODE_LIVE | 1u << MPIQ_NODE_ASLEEP | STOPPED,
-        KNOWN = SEEN | POLLS
+        KNOWN = 1u << MPIQ_NODE_LIVE | 1u << MPIQ_NODE_ASLEEP | POLLS | STOPPED
     };
     reach(graph, missing, queue, RUNNING | STOPPED, offsetof(struct mpiq_node, may));
     reach(graph, missing, queue, RUNNING, offsetof(struct mpiq_node, may_unstopped));
     reach(graph, missing, queue, KNOWN, offsetof(struct mpiq_node, may_known));
     reach(graph, missing, queue, AWAKE | STOPPED, offsetof(struct mpiq_node, may_poll));
-    reach(graph, missing, queue, SEEN, offsetof(struct mpiq_node, may_act));
     return true;
 }
 

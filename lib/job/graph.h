@@ -76,7 +76,6 @@ struct mpiq_node {
     bool may_unstopped; /* it may happen though all who are stopped stay so */
     bool may_known;     /* it may happen by what is known */
     bool may_poll;      /* it may happen though nobody gives up polling */
-    bool may_act;       /* it may happen because somebody is seen who acts, sleeps or is stopped */
 };
 
 struct mpiq_edge {

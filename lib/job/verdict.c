@@ -36,7 +36,8 @@ struct tally {
     uint64_t blind; /* living ranks whose messages cannot be read */
     double still;   /* seconds since the newest sign of progress that is known of; 0: not known */
     bool progress;  /* MPI's state changed between the looks */
-    bool lost;      /* a host whose ranks are not known could not be read */
+    struct mpiq_rank_set repeats; /* ranks that make the same one-sided calls again and again */
+    bool lost;                    /* a host whose ranks are not known could not be read */
     struct mpiq_rank_set unread;
     mpiq_string_id why; /* the first of those could not be read */
     bool stopped;       /* all waiting ones wait in the end for stopped ranks */
@@ -148,9 +149,16 @@ static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const 
         mpiq_analysis_add(analysis, &tally->unread, process);
     }
     tally->read++;
-    tally->progress = tally->progress || rank->changed & MPIQ_CHANGED_PROGRESS;
+    bool repeats = rank->changed & MPIQ_CHANGED_REPEATS;
+    tally->progress = tally->progress || (rank->changed & MPIQ_CHANGED_PROGRESS && !repeats);
     if (diagnosed->activity == MPIQ_ACTIVITY_GONE || rank->phase == MPIQ_PHASE_FINALIZED) {
         tally->finished++;
+        return;
+    }
+    if (repeats) {
+        tally->polling++;
+        tally->still = 0;
+        mpiq_analysis_add(analysis, &tally->repeats, process);
         return;
     }
     tally->blocked += diagnosed->activity == MPIQ_ACTIVITY_BLOCKED;
@@ -330,8 +338,8 @@ static const char *library(const struct mpiq_analysis *analysis)
 static bool is_stalled(const struct mpiq_analysis *analysis, const struct tally *tally)
 {
     bool all_seen = tally->read == analysis->job->process_count && tally->unreadable == 0 && !tally->lost;
-    if (tally->progress || tally->computing > 0 || tally->working > 0 || !all_seen ||
-        tally->finished == tally->read || tally->traced.size > 0 || tally->stepped.size > 0)
+    if (tally->progress || tally->repeats.size > 0 || tally->computing > 0 || tally->working > 0 ||
+        !all_seen || tally->finished == tally->read || tally->traced.size > 0 || tally->stepped.size > 0)
         return false;
     if (tally->stopped && tally->polling == 0)
         return true;
@@ -363,8 +371,8 @@ static bool all_wait(const struct tally *tally)
     return waiting > 0 && nobody_acts(tally, waiting);
 }
 
-/* All wait or poll, and nobody acts unless one of those who poll gives up; or, if it is not known what they
-   poll for, gets it. */
+/* All wait, poll or make the same one-sided calls again and again, and nobody moved.  Whether anybody acts
+   unless one of those who poll gives up is known, or not. */
 static bool decide_polls(struct mpiq_analysis *analysis, const struct tally *tally)
 {
     const struct mpiq_wait_graph *graph = analysis->graph;
@@ -372,16 +380,18 @@ static bool decide_polls(struct mpiq_analysis *analysis, const struct tally *tal
     bool vain = true;
     if (tally->polling == 0 || !nobody_acts(tally, tally->blocked + tally->polling))
         return false;
+    if (tally->repeats.size > 0) {
+        decide_about(analysis, MPIQ_VERDICT_UNKNOWN, MPIQ_REASON_REPEATS, &tally->repeats);
+        return true;
+    }
     for (uint32_t process = 0; process < analysis->job->process_count; process++) {
-        const struct mpiq_node *node = &graph->nodes[mpiq_rank_node(process)];
-        if (node->may_act)
-            return false;
-        vain = vain && !node->may_poll;
         const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
+        vain = vain && !graph->nodes[mpiq_rank_node(process)].may_poll;
         if (rank->activity == MPIQ_ACTIVITY_POLLING && mpiq_is_poll(rank->call))
             mpiq_analysis_add(analysis, &pollers, process);
     }
-    if (pollers.size == 0)
+    /* Whom nobody is known to wait for may bring what is not known. */
+    if (pollers.size == 0 || who_is_waited_for(analysis) != MPIQ_NONE || (!vain && resting(tally) > 0))
         return false;
     decide_about(analysis, MPIQ_VERDICT_UNKNOWN, vain ? MPIQ_REASON_POLLS_IN_VAIN : MPIQ_REASON_POLLS,
                  &pollers);
@@ -473,5 +483,6 @@ void mpiq_find_verdict(struct mpiq_analysis *analysis)
     }
     mpiq_rank_set_deinit(&tally.unread);
     mpiq_rank_set_deinit(&tally.traced);
+    mpiq_rank_set_deinit(&tally.repeats);
     mpiq_rank_set_deinit(&tally.stepped);
 }

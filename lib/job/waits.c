@@ -142,6 +142,18 @@ static struct mpiq_ranks window_ranks(struct mpiq_analysis *analysis, uint32_t t
     return mpiq_arena_ranks(analysis, &others);
 }
 
+/* Whether a lock is waited for that nobody is known to hold: its target has to grant it. */
+static bool has_to_be_granted(const struct mpiq_wait_graph *graph, uint32_t thread,
+                              const struct mpiq_job_wait *wait)
+{
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    for (uint32_t i = 0; wait->kind == MPIQ_WAIT_LOCK && i < node->edge_count; i++) {
+        if (graph->nodes[graph->edges[node->first_edge + i].child].kind == MPIQ_KIND_RANK)
+            return true;
+    }
+    return false;
+}
+
 static void gather_window(struct mpiq_analysis *analysis, uint32_t thread, const struct mpiq_job_wait *wait,
                           struct gathering *gathering)
 {
@@ -154,7 +166,7 @@ static void gather_window(struct mpiq_analysis *analysis, uint32_t thread, const
         .window = wait->window,
         .operation = MPIQ_NONE,
         .started = MPIQ_NONE,
-        .answers = ranks.size == 0,
+        .answers = ranks.size == 0 || has_to_be_granted(analysis->graph, thread, wait),
         .ranks = ranks.size > 0 ? ranks : mpiq_one_rank(analysis, wait->window_target),
     };
     gather(gathering, part);

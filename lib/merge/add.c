@@ -537,6 +537,8 @@ struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
     struct mpiq_look_marks *before = &job->builder->marks[row];
     adding.comparable = rank.looks && !first_unread && are_comparable(&rank, before, state, &marks);
     rank.changed = adding.comparable ? changes(before, &marks) : 0;
+    if ((rank.changed & MPIQ_CHANGED_PROGRESS) == MPIQ_CHANGED_WAITS && mpiq_repeats_reads(state))
+        rank.changed |= MPIQ_CHANGED_REPEATS;
     if (rank.looks && !adding.comparable && !rank.unread_because &&
         !why_not_comparable(&adding, &rank.unread_because))
         return no_memory();

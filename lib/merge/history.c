@@ -1,6 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The last MPI calls of each rank, as its last look saw them. */
+#include <string.h>
+
 #include "merge/builder_private.h"
+
+/* Calls that change nothing by themselves: MPI_Compare_and_swap and the like only if they find what they look
+   for. */
+static bool reads_window(const char *call)
+{
+    static const char *const calls[] = {
+        "MPI_Compare_and_swap", "MPI_Fetch_and_op",        "MPI_Get",
+        "MPI_Get_accumulate",   "MPI_Win_flush",           "MPI_Win_flush_all",
+        "MPI_Win_flush_local",  "MPI_Win_flush_local_all", "MPI_Win_sync",
+    };
+    for (size_t i = 0; call && i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(calls[i], call) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool mpiq_repeats_reads(const struct mpiq_rank_state *state)
+{
+    enum {
+        FEWEST = 64,
+        BETWEEN_NS = 2000
+    }; /* from one call to the next, the recorder's own share included */
+    int64_t outside = 0;
+    bool any = false;
+    if (state->history_count < FEWEST)
+        return false;
+    const struct mpiq_past_call *first = &state->history[0];
+    for (size_t i = 0; i < state->history_count; i++) {
+        const struct mpiq_past_call *call = &state->history[i];
+        bool reads = reads_window(call->call);
+        if (call->tid != first->tid || !(reads || mpiq_is_poll(call->call)))
+            return false;
+        any = any || reads;
+        int64_t gap = i == 0 ? 0 : call->begin_ns - state->history[i - 1].end_ns;
+        outside += gap > BETWEEN_NS ? gap : 0;
+    }
+    return any && outside <= (state->history[state->history_count - 1].begin_ns - first->begin_ns) / 2;
+}
 
 static bool add_past_call(struct mpiq_job_state *job, const struct mpiq_past_call *from,
                           uint32_t first_member, struct mpiq_job_past_call *ret)

@@ -463,6 +463,7 @@ enum mpiq_reason {
     MPIQ_REASON_NONE_MOVED,     /* no rank moved between the looks */
     MPIQ_REASON_ALL_WAIT,       /* and all wait in MPI */
     MPIQ_REASON_POLLS,          /* and some poll (ranks) for what is not known */
+    MPIQ_REASON_REPEATS,        /* and some (ranks) make the same one-sided calls again and again */
     MPIQ_REASON_POLLS_IN_VAIN   /* and some poll (ranks) for what nobody will bring, unless they give up */
 };
 

@@ -334,7 +334,8 @@ enum {
     MPIQ_CHANGED_CALLS = 4,    /* counts, rings, outstanding collectives */
     MPIQ_CHANGED_CHANNELS = 8, /* messages sent or taken in */
     MPIQ_CHANGED_STATE = 16,   /* phase, communicators */
-    MPIQ_CHANGED_STACKS = 32   /* another call or another place; no MPI progress by itself */
+    MPIQ_CHANGED_STACKS = 32,  /* another call or another place; no MPI progress by itself */
+    MPIQ_CHANGED_REPEATS = 64  /* but all its last calls are one-sided ones that read, again and again */
 };
 #define MPIQ_CHANGED_PROGRESS                                                                \
     (MPIQ_CHANGED_WAITS | MPIQ_CHANGED_QUEUES | MPIQ_CHANGED_CALLS | MPIQ_CHANGED_CHANNELS | \

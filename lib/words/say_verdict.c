@@ -99,6 +99,11 @@ const char *mpiq_say_verdict(struct mpiq_speaker *s)
         return WORDS(arena, "no rank moved between the looks: %s %s%s", who,
                      mpiq_is_plural(&because->ranks) ? "poll" : "polls",
                      because->ranks.size < s->job->process_count ? ", and the others wait" : "");
+    case MPIQ_REASON_REPEATS:
+        return WORDS(arena,
+                     "cannot tell whether the job hangs: %s %s the same one-sided calls again and again%s",
+                     who, mpiq_is_plural(&because->ranks) ? "make" : "makes",
+                     because->ranks.size < s->job->process_count ? ", and the others wait" : "");
     case MPIQ_REASON_POLLS_IN_VAIN:
         return WORDS(arena, "cannot tell whether the job hangs: it goes on only if %s %s up polling", who,
                      mpiq_is_plural(&because->ranks) ? "give" : "gives");

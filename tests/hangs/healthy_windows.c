@@ -150,3 +150,47 @@ CASE(one_origin_computes)
         }
     }
 }
+
+/* A spin lock in rank 0's memory, which each rank takes in turn and works with. */
+CASE(spin_lock)
+{
+    MPI_Win window = make_window();
+    int taken = 1, open = 0, was;
+
+    MPI_Win_lock_all(0, window);
+    MPI_Barrier(WORLD);
+    ROUNDS
+    {
+        do {
+            MPI_Compare_and_swap(&taken, &open, &was, MPI_INT, 0, 0, window);
+            MPI_Win_flush(0, window);
+        } while (was);
+        compute_us(2000);
+        MPI_Accumulate(&open, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_REPLACE, window);
+        MPI_Win_flush(0, window);
+    }
+}
+
+/* All others read rank 0's counter until it has counted. */
+CASE(counter_read_until_it_changes)
+{
+    MPI_Win window = make_window();
+    int count = 0, seen, none = 0;
+
+    MPI_Win_lock_all(0, window);
+    MPI_Barrier(WORLD);
+    ROUNDS
+    {
+        count++;
+        if (rank == 0) {
+            compute_us(50000);
+            MPI_Accumulate(&count, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_REPLACE, window);
+            MPI_Win_flush(0, window);
+        }
+        for (seen = 0; rank > 0 && seen < count;) {
+            MPI_Fetch_and_op(&none, &seen, MPI_INT, 0, 0, MPI_NO_OP, window);
+            MPI_Win_flush(0, window);
+        }
+        MPI_Barrier(WORLD);
+    }
+}

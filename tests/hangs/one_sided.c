@@ -237,3 +237,37 @@ CASE(locks_a_window_left_to_finalize)
     }
     HANG(MPI_Finalize());
 }
+
+/* Rank 1 took the spin lock in rank 0's memory, and keeps it. */
+CASE(spin_lock_kept)
+{
+    MPI_Win window = make_window();
+    int taken = 1, open = 0, was = 1;
+
+    MPI_Win_lock_all(0, window);
+    if (rank == 1) {
+        MPI_Compare_and_swap(&taken, &open, &was, MPI_INT, 0, 0, window);
+        MPI_Win_flush(0, window);
+    }
+    MPI_Barrier(WORLD);
+    ready();
+    while (rank != 1 && was) {
+        MPI_Compare_and_swap(&taken, &open, &was, MPI_INT, 0, 0, window);
+        MPI_Win_flush(0, window);
+    }
+    MPI_Barrier(WORLD);
+}
+
+/* Rank 0 computes; some libraries grant its locks only while it is in MPI. */
+CASE(lock_at_a_rank_that_computes)
+{
+    MPI_Win window = make_window();
+
+    ready();
+    if (rank == 0)
+        compute_for_ever();
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+    MPI_Put(small_received, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+    MPI_Win_unlock(0, window);
+    MPI_Barrier(WORLD);
+}

@@ -92,3 +92,19 @@ CASE(probes_and_naps_for_nobody)
         nap();
     }
 }
+
+/* Rank 0 never enters the barrier that all others test. */
+CASE(tests_a_barrier_in_vain)
+{
+    MPI_Request request;
+    int done = 0;
+
+    if (rank == 0) {
+        HANG(receive(1, NOBODY));
+        return;
+    }
+    MPI_Ibarrier(WORLD, &request);
+    ready();
+    while (!done)
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
