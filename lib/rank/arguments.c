@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "names/parameters.h"
+#include "rank/rank.h"
 
 bool mpiq_rank_call_init(struct mpiq_rank_call *call, struct mpiq_target *target,
                          struct mpiq_rank_state *state, const char *name, bool fortran)
@@ -178,10 +179,10 @@ void mpiq_rank_call_add(const struct mpiq_rank_call *call, struct mpiq_thread *t
     given->name = known ? mpiq_rank_state_intern(call->state, known->name) : NULL;
 }
 
-/* The function of a binding that passes everything by reference: mpi_recv_, mpi_recv_f08_. */
+/* The function of a binding that passes everything by reference: mpi_recv_, MPI_RECV, mpi_recv_f08_. */
 static bool is_fortran(const char *function)
 {
-    return function && strncmp(function, "MPI", 3) != 0 && strncmp(function, "PMPI", 4) != 0;
+    return function && !mpiq_is_c_call(function);
 }
 
 bool mpiq_rank_call_read(struct mpiq_rank_call *call, struct mpiq_target *target,

@@ -55,7 +55,7 @@ bool mpiq_rank_function_at(struct mpiq_target *target, uint64_t address, char *r
     /* The last one is the function itself, the others are inlined into it. */
     const char *name = !error && place.count ? place.frames[place.count - 1].function : NULL;
     uint64_t own = 0;
-    bool c = name && (strncmp(name, "MPI", 3) == 0 || strncmp(name, "PMPI", 4) == 0);
+    bool c = name && mpiq_is_c_call(name);
     bool found = c && mpiq_mpi_function(name, ret, size);
     if (found) {
         /* It begins there. */

@@ -107,6 +107,12 @@ static bool is_body(const char *function, char *ret, size_t size)
     return false;
 }
 
+bool mpiq_is_c_call(const char *function)
+{
+    bool named = strncmp(function, "MPI", 3) == 0 || strncmp(function, "PMPI", 4) == 0;
+    return named && strpbrk(function, "abcdefghijklmnopqrstuvwxyz") != NULL;
+}
+
 /* A static library's functions are the program's own.  Its Fortran layer calls the C function; so a name in
    Fortran's spelling is MPI's there only if that one lies further in: a user may have an mpi_wait(), too. */
 static bool in_static_library(const struct mpiq_frame *frames, size_t index)

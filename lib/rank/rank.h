@@ -109,6 +109,9 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
    mpi_recv_, MPI_RECV, ompi_recv_f, mpi_recv_f08_.  False if there is no such function: a user's own
    mpi_exchange(). */
 bool mpiq_mpi_function(const char *symbol, char *ret, size_t size);
+/* Whether it is one of C's: MPI_Recv, PMPI_Recv.  mpi_recv_ and MPI_RECV are Fortran's, and take references.
+ */
+bool mpiq_is_c_call(const char *function);
 
 /* Whether frame number index of a stack, innermost first, is an MPI function: its name is one of MPI's and
    its object an MPI library, or the name is C's, whatever the object (a tool that wraps MPI, the program,

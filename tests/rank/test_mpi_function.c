@@ -142,12 +142,26 @@ static void user_names_lose_their_mangling(void)
     CU_ASSERT_STRING_EQUAL(mpiq_user_name("__init", buffer, sizeof buffer), "__init");
 }
 
+/* MPICH's Fortran layer has each function by all of these names, of which a debugger takes any. */
+static void calls_of_fortran_are_told(void)
+{
+    static const char *const c[] = {"MPI_Recv", "PMPI_Recv", "MPIX_Comm_agree"}, *const fortran[] = {
+                                                                                     "MPI_RECV", "PMPI_RECV",
+                                                                                     "mpi_recv", "pmpi_recv_",
+                                                                                     "mpi_recv_f08_"};
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++)
+        CU_ASSERT_TRUE(mpiq_is_c_call(c[i]));
+    for (size_t i = 0; i < sizeof fortran / sizeof *fortran; i++)
+        CU_ASSERT_FALSE(mpiq_is_c_call(fortran[i]));
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         {"MPI functions are recognised", mpi_functions_are_told},
         {"MPI frames are recognised by name and object", mpi_frames_are_told_by_name_and_object},
         {"user names lose their mangling", user_names_lose_their_mangling},
+        {"calls of Fortran are told from C's", calls_of_fortran_are_told},
         CU_TEST_INFO_NULL,
     };
     return suite_run("MPI function", tests);
