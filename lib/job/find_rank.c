@@ -208,8 +208,10 @@ void mpiq_find_ranks(struct mpiq_analysis *analysis)
         bool waited_for = marked[mpiq_rank_node(process)];
         struct behaviour_group group = {
             .activity = rank->activity, .site = rank->site, .first = process, .thread = MPIQ_NONE};
-        group.traced = rank->activity == MPIQ_ACTIVITY_STOPPED && mpiq_is_traced(analysis->job, process);
-        group.tracer = group.traced ? mpiq_job_rank_of(analysis->job, process)->tracer_name : 0;
+        const struct mpiq_job_rank *stopped =
+            rank->activity == MPIQ_ACTIVITY_STOPPED ? mpiq_job_rank_of(analysis->job, process) : NULL;
+        group.traced = stopped && stopped->traced;
+        group.tracer = group.traced ? stopped->tracer_name : 0;
         if (rank->activity == MPIQ_ACTIVITY_CALLING || rank->activity == MPIQ_ACTIVITY_ASLEEP)
             group.library_call = rank->library_call;
         if (rank->activity == MPIQ_ACTIVITY_BLOCKED && waited_for) {
