@@ -38,16 +38,44 @@ static bool may_be_ended(const struct mpiq_end *end)
            (end->kind == MPIQ_END_SIGNAL && (end->code == 15 /* SIGTERM */ || end->code == 9 /* SIGKILL */));
 }
 
-/* NULL: none has. */
+static bool is_terminated(const struct mpiq_job_rank *rank)
+{
+    return rank->end.kind == MPIQ_END_SIGNAL && rank->end.code == 15; /* SIGTERM */
+}
+
+/* By what it did itself, in a way that need not follow from another rank's end: an error in MPI may. */
+static bool ended_by_itself(const struct mpiq_job_rank *rank)
+{
+    return rank->end.kind == MPIQ_END_ABORT || rank->end.kind == MPIQ_END_EXIT ||
+           (rank->end.kind == MPIQ_END_SIGNAL && !is_terminated(rank));
+}
+
+/* NULL: none has.  Launchers end the ranks that are left by SIGTERM: where one has ended by itself, that came
+   before, whenever it was noticed. */
 static const struct mpiq_job_rank *first_to_end(const struct mpiq_job_state *job)
 {
     const struct mpiq_job_rank *first = NULL;
+    bool any = false;
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        if (rank && !is_fine(rank) && (!first || rank->end.order < first->end.order))
+        any = any || (rank && !is_fine(rank) && ended_by_itself(rank));
+    }
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (rank && !is_fine(rank) && !(any && is_terminated(rank)) &&
+            (!first || rank->end.order < first->end.order))
             first = rank;
     }
     return first;
+}
+
+/* Whether a rank ended as the first one did, and for itself: none of what MPI does stands behind
+   MPI_Finalize. */
+static bool ended_alike(const struct mpiq_job_rank *first, const struct mpiq_job_rank *rank)
+{
+    return first->end.kind == MPIQ_END_EXIT && rank->end.kind == MPIQ_END_EXIT &&
+           first->end.code == rank->end.code && first->phase == MPIQ_PHASE_FINALIZED &&
+           rank->phase == MPIQ_PHASE_FINALIZED;
 }
 
 /* NULL without memory. */
@@ -157,20 +185,24 @@ void mpiq_find_end(struct mpiq_analysis *analysis)
     finding->ending = ending;
     finding->proven = true;
     finding->consequence_of = cause;
-    mpiq_analysis_add(analysis, &finding->ranks, first->process);
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (rank && (rank == first || ended_alike(first, rank)))
+            mpiq_analysis_add(analysis, &finding->ranks, process);
+    }
     mpiq_analysis_site(analysis, finding, first->process, MPIQ_NONE);
     diagnosis->because.reason = MPIQ_REASON_ENDED;
     diagnosis->because.said_by = (uint32_t)(finding - diagnosis->findings);
     struct mpiq_finding *told = cause == MPIQ_NONE ? finding : &diagnosis->findings[cause];
     /* Who ends a whole job ends its ranks in any order. */
-    bool from_outside = ending->end.kind == MPIQ_END_SIGNAL && ending->end.code == 15; /* SIGTERM */
-    if (!from_outside && told->suspects.size == 0 && told->kind != MPIQ_FINDING_COLLECTIVE_MISMATCH &&
+    if (!is_terminated(first) && finding->ranks.size == 1 && told->suspects.size == 0 &&
+        told->kind != MPIQ_FINDING_COLLECTIVE_MISMATCH &&
         told->kind != MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH)
         mpiq_analysis_add(analysis, &told->suspects, first->process);
     add_evidence(analysis, told, first, true);
     for (uint32_t process = 0; process < job->process_count && !analysis->failed; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         if (rank && rank != first)
-            add_evidence(analysis, told, rank, false);
+            add_evidence(analysis, told, rank, ended_alike(first, rank));
     }
 }

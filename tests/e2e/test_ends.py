@@ -132,6 +132,16 @@ def test_a_status_after_the_end_of_mpi(library, program, tmp_path):
     assert re.search(r"^finished: the job ended: rank ([1-3]) exited with status \1, after MPI_Finalize ", said, re.M), said
 
 
+def test_what_several_ranks_did_alike_is_no_ones_fault(library, program, tmp_path):
+    """Ranks that all exit with the same status after MPI_Finalize are one cause, and nobody is suspected."""
+    _, said, report = run(library, program, "alike", tmp_path)
+    (gone,) = report["findings"]
+    assert re.search(r"^finished: the job ended: ranks? [0-3]", said, re.M), said
+    assert "exited with status 5, after MPI_Finalize" in gone["text"], said
+    alone = len(list(members(gone["ranks"]))) == 1 # the launcher ended the others before
+    assert alone or not gone.get("suspects"), said
+
+
 def test_a_command_that_fails_after_a_job_that_did_not(library, program, tmp_path):
     script = tmp_path / "script.sh"
     oversubscribe = "--oversubscribe" if library == "openmpi" else ""
