@@ -379,15 +379,11 @@ static void set_wait(struct mpiq_analysis *analysis, struct mpiq_evidence *evide
     evidence->wait = made;
 }
 
-/* The last receive that took a message like the one for which a finding about one receive of one rank waits,
-   from the same sender; MPIQ_NONE: none is known. */
-static uint32_t received_before(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding)
+/* The last receive of a process that took a message like the one that this receive waits for, from the same
+   sender; MPIQ_NONE: none is known. */
+static uint32_t received_like(const struct mpiq_job_state *job, uint32_t process,
+                              const struct mpiq_job_operation *op)
 {
-    const struct mpiq_job_state *job = analysis->job;
-    if (finding->kind != MPIQ_FINDING_RECEIVE_UNMATCHED || finding->ranks.size != 1)
-        return MPIQ_NONE;
-    const struct mpiq_job_operation *op = &job->operations[finding->operation];
-    uint32_t process = mpiq_job_process(job, finding->ranks.ranges[0].world, finding->ranks.ranges[0].first);
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     for (uint32_t i = rank && !op->any && !op->tag_any ? rank->past_count : 0; i > 0; i--) {
         const struct mpiq_job_past_call *past = &job->past_calls[rank->first_past + i - 1];
@@ -399,6 +395,26 @@ static uint32_t received_before(const struct mpiq_analysis *analysis, const stru
             return rank->first_past + i - 1;
     }
     return MPIQ_NONE;
+}
+
+/* Of a finding about one receive of one rank, and of receives that wait for each other: the first of them for
+   which there is such a one. */
+static void note_received(const struct mpiq_analysis *analysis, struct mpiq_finding *finding)
+{
+    const struct mpiq_job_state *job = analysis->job;
+    bool one = finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED && finding->ranks.size == 1;
+    bool circle = finding->kind == MPIQ_FINDING_WAIT_CYCLE;
+    size_t lines = one && finding->evidence_count > 0 ? 1 : circle ? finding->evidence_count : 0;
+    for (size_t i = 0; i < lines && finding->received_before == MPIQ_NONE; i++) {
+        struct mpiq_evidence *evidence = &finding->evidence[i];
+        uint32_t operation = one ? finding->operation : evidence->operation;
+        if (operation == MPIQ_NONE || !mpiq_is_receive(&job->operations[operation]))
+            continue;
+        finding->received_before = received_like(job, evidence->process, &job->operations[operation]);
+        if (circle && finding->received_before != MPIQ_NONE && evidence->remark == MPIQ_REMARK_NONE &&
+            evidence->ranks.size == 1)
+            evidence->remark = MPIQ_REMARK_RECEIVED;
+    }
 }
 
 /* Of a rank that an interpreter brings to its end: no line of the user's called MPI_Finalize. */
@@ -416,7 +432,9 @@ static enum mpiq_remark first_remark(const struct mpiq_analysis *analysis, const
 {
     if (finding->near_miss_count > 0)
         return lies_unreceived(analysis, finding) ? MPIQ_REMARK_UNRECEIVED : MPIQ_REMARK_NONE;
-    return finding->received_before != MPIQ_NONE ? MPIQ_REMARK_RECEIVED : MPIQ_REMARK_NONE;
+    return finding->received_before != MPIQ_NONE && finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED
+               ? MPIQ_REMARK_RECEIVED
+               : MPIQ_REMARK_NONE;
 }
 
 /* Whether the one peer of all messages of a finding is in MPI_Finalize. */
@@ -466,7 +484,7 @@ void mpiq_finish_evidence(struct mpiq_analysis *analysis)
 {
     for (size_t i = 0; i < analysis->diagnosis->finding_count; i++) {
         struct mpiq_finding *finding = &analysis->diagnosis->findings[i];
-        finding->received_before = received_before(analysis, finding);
+        note_received(analysis, finding);
         finding->peer_finalizes = finding->peer_finalizes || peer_finalizes(analysis, finding);
         for (size_t j = 0; j < finding->evidence_count && !analysis->failed; j++) {
             struct mpiq_evidence *evidence = &finding->evidence[j];

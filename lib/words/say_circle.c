@@ -127,7 +127,8 @@ const char *mpiq_say_circle(struct mpiq_speaker *s, const struct mpiq_finding *f
     if (messages > 0)
         return WORDS(arena, "%s send to each other%s%s, and none has posted the receive", who, space, how);
     if (messages < 0)
-        return WORDS(arena, "%s receive from each other%s%s, and none has sent", who, space, how);
+        return WORDS(arena, "%s receive from each other%s%s, and none has sent%s", who, space, how,
+                     finding->received_before == MPIQ_NONE ? "" : " another message");
     if (finding->collective)
         return WORDS(arena, "%s wait for each other inside %s%s: their arguments may not match", who,
                      finding->collective, mpiq_words_on(arena, s->job, finding->comm));
