@@ -32,7 +32,7 @@ STAMPS = ("begin_ns", "end_ns", "taken_ns", "last_mpi_end_ns")
 # Arguments of calls that are addresses where handles are.
 HANDLES = ("comm", "datatype", "sendtype", "recvtype", "op")
 ADDRESSES = ("pc", "caller", "made_caller", "handle", "parent", "buffer", "request", "inner")
-PIDS = ("pid", "tid", "lock_holder")
+PIDS = ("pid", "tid", "lock_holder", "owner", "partner", "tracer") # a frame's "owner" is a word
 PATHS = ("file", "object", "executable", "library_file")
 
 
@@ -85,6 +85,10 @@ def neutral_path(path):
     return path
 
 
+def is_pid(key, value):
+    return key in PIDS and isinstance(value, int) and value > 0
+
+
 class Neutral:
     """Makes the states of one recording neutral."""
 
@@ -93,7 +97,7 @@ class Neutral:
         self.source = set()
         stamps = {}
         for _, state in states:
-            self.each(state, lambda key, value: self.pid(value) if key in PIDS and value else None)
+            self.each(state, lambda key, value: self.pid(value) if is_pid(key, value) else None)
         for look, state in states:
             self.each(state, lambda key, value, of=stamps: of.setdefault(value) if key in STAMPS and value else None)
         first = {look: min((state["taken_ns"] for at, state in states if at == look), default=0) for look in (1, 2)}
@@ -124,7 +128,7 @@ class Neutral:
     def plain(self, process, key, value):
         if key in STAMPS and value:
             return self.times[value]
-        if key in PIDS and value:
+        if is_pid(key, value):
             return self.pid(value)
         if key == "text":
             return re.sub(r"\d+", lambda number: str(self.pids.get(int(number[0]), number[0])), value)
