@@ -425,6 +425,42 @@ static bool has_part_in_all(const struct mpiq_analysis *analysis, const struct m
     return owns && several;
 }
 
+/* Of two ranks that send to each other, the one whose message a third rank waits for; MPIQ_NONE: both, or
+   neither. */
+static uint32_t missed_elsewhere(const struct mpiq_analysis *analysis, uint32_t one, uint32_t other,
+                                 uint32_t comm)
+{
+    uint32_t missed = MPIQ_NONE;
+    for (uint32_t process = 0; process < analysis->job->process_count; process++) {
+        if (process == one || process == other)
+            continue;
+        bool first = awaited(analysis, process, one, comm) != MPIQ_NONE;
+        bool second = awaited(analysis, process, other, comm) != MPIQ_NONE;
+        uint32_t here = first ? one : other;
+        if ((first && second) || ((first || second) && missed != MPIQ_NONE && missed != here))
+            return MPIQ_NONE;
+        missed = first || second ? here : missed;
+    }
+    return missed;
+}
+
+/* Two ranks that send to each other cannot be told apart by that: neither is suspected because it is the
+   other one's peer. */
+static uint32_t suspect_of_two(struct mpiq_analysis *analysis, struct mpiq_finding *finding)
+{
+    const struct mpiq_job_state *job = analysis->job;
+    const struct mpiq_job_operation *op = &job->operations[finding->operation];
+    if (!mpiq_is_send(op) || finding->ranks.size != 2)
+        return MPIQ_NONE;
+    const struct mpiq_rank_range *low = finding->ranks.ranges, *high = &low[finding->ranks.count - 1];
+    uint32_t one = mpiq_job_process(job, low->world, low->first);
+    uint32_t other = mpiq_job_process(job, high->world, high->last);
+    if (op->peer != one && op->peer != other)
+        return MPIQ_NONE;
+    mpiq_rank_set_deinit(&finding->suspects);
+    return missed_elsewhere(analysis, one, other, op->comm);
+}
+
 /* Of ranks that wait for each other's messages, one that has a part in all of them has another idea of who
    its partners are than the others: it alone is suspected.  Not where the finding says the same of ranks
    beyond them: each is a part of what all do wrong. */
@@ -444,6 +480,8 @@ static void suspect_odd_partner(struct collection *collection)
             if (odd == MPIQ_NONE && has_part_in_all(analysis, set, process))
                 odd = process;
         }
+        if (odd == MPIQ_NONE)
+            odd = suspect_of_two(analysis, finding);
         if (odd == MPIQ_NONE)
             continue;
         mpiq_rank_set_deinit(&finding->suspects);

@@ -690,3 +690,21 @@ CASE(another_ones_self_communicator)
     }
     HANG(MPI_Recv(large_received, LARGE, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE));
 }
+
+/* Rank 1 shifts the wrong way: it and rank 0 send to each other, and rank 2 waits for what rank 1 should have
+   sent to it. */
+CASE(shift_the_wrong_way)
+{
+    const int periodic = 1;
+    int source, destination;
+    MPI_Comm ring;
+
+    MPI_Cart_create(WORLD, 1, &size, &periodic, 0, &ring);
+    MPI_Comm_set_name(ring, "ring");
+    MPI_Cart_shift(ring, 0, rank == 1 ? -1 : 1, &source, &destination);
+    if (rank != size - 1)
+        ready();
+    MPI_Sendrecv(large, LARGE, MPI_INT, destination, 3, large_received, LARGE, MPI_INT, source, 3, ring,
+                 MPI_STATUS_IGNORE);
+    HANG(MPI_Barrier(WORLD));
+}
