@@ -32,10 +32,11 @@ struct tally {
     uint64_t known;               /* those that may go on by what is known */
     uint64_t stacks;              /* living ranks of which stacks are all there is */
     uint64_t stacks_in_mpi;
-    uint64_t calls; /* of those, with what their calls were given */
-    uint64_t blind; /* living ranks whose messages cannot be read */
-    double still;   /* seconds since the newest sign of progress that is known of; 0: not known */
-    bool progress;  /* MPI's state changed between the looks */
+    uint64_t calls;    /* of those, with what their calls were given */
+    uint64_t blind;    /* living ranks whose messages cannot be read */
+    uint64_t for_jobs; /* ranks that wait for another job to connect, or to accept */
+    double still;      /* seconds since the newest sign of progress that is known of; 0: not known */
+    bool progress;     /* MPI's state changed between the looks */
     struct mpiq_rank_set repeats; /* ranks that make the same one-sided calls again and again */
     bool lost;                    /* a host whose ranks are not known could not be read */
     struct mpiq_rank_set unread;
@@ -168,6 +169,7 @@ static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const 
                      (mpiq_call_waits_in_window(diagnosed->call) ||
                       mpiq_blocking_call(diagnosed->call) != MPIQ_BLOCKING_NOT);
     tally->polling += diagnosed->activity == MPIQ_ACTIVITY_POLLING;
+    tally->for_jobs += mpiq_is_for_job(diagnosed->call);
     tally->asleep += diagnosed->activity == MPIQ_ACTIVITY_ASLEEP && !diagnosed->call;
     tally->halted += diagnosed->activity == MPIQ_ACTIVITY_STOPPED && !rank->traced;
     if (diagnosed->activity == MPIQ_ACTIVITY_STOPPED && rank->traced)
@@ -334,12 +336,14 @@ static const char *library(const struct mpiq_analysis *analysis)
 }
 
 /* No proof, and no progress between the looks.  Whom a debugger or mpiq run --step holds will go on, and for
-   how long it has been stopped says nothing about the job. */
+   how long it has been stopped says nothing about the job.  Nor does how long a server waits for a client:
+   another job brings that one. */
 static bool is_stalled(const struct mpiq_analysis *analysis, const struct tally *tally)
 {
     bool all_seen = tally->read == analysis->job->process_count && tally->unreadable == 0 && !tally->lost;
-    if (tally->progress || tally->repeats.size > 0 || tally->computing > 0 || tally->working > 0 ||
-        !all_seen || tally->finished == tally->read || tally->traced.size > 0 || tally->stepped.size > 0)
+    if (tally->progress || tally->for_jobs > 0 || tally->repeats.size > 0 || tally->computing > 0 ||
+        tally->working > 0 || !all_seen || tally->finished == tally->read || tally->traced.size > 0 ||
+        tally->stepped.size > 0)
         return false;
     if (tally->stopped && tally->polling == 0)
         return true;

@@ -258,7 +258,8 @@ static const struct mpiq_rank_diagnosis *diagnosis_of(const struct mpiq_job *job
     return NULL;
 }
 
-/* Whether one rank moved by itself, whatever MPI did for it. */
+/* Whether one rank moved by itself, whatever MPI did for it.  One that waits for another job counts as one
+   that moves: a server may wait for its clients for days. */
 static bool rank_moved(const struct mpiq_watch *watch, const struct mpiq_job *job, struct mark *rank,
                        const struct mpiq_rank_state *state, bool progress)
 {
@@ -269,6 +270,8 @@ static bool rank_moved(const struct mpiq_watch *watch, const struct mpiq_job *jo
     if (!state || !diagnosis)
         return used(watch, rank, true);
     rank->beside_ns = diagnosis->beside_ns;
+    if (mpiq_is_for_job(diagnosis->call))
+        return true;
     switch (diagnosis->activity) {
     case MPIQ_ACTIVITY_BLOCKED:
     case MPIQ_ACTIVITY_POLLING:
@@ -406,8 +409,12 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
         for (size_t i = 0; i < mark_count; i++) {
             if (!rank_moved(watch, job, &marks[i], state_of(&job->sources, marks[i].pid), progress))
                 continue;
-            mpiq_debug("watch", "process %d is at work outside MPI", (int)marks[i].pid);
-            note_mover(watch, marks[i].pid, "computes or wakes outside MPI");
+            const struct mpiq_rank_diagnosis *diagnosis = diagnosis_of(job, marks[i].pid);
+            const char *what = diagnosis && mpiq_is_for_job(diagnosis->call)
+                                   ? "waits for another job in MPI_Comm_accept or MPI_Comm_connect"
+                                   : "computes or wakes outside MPI";
+            mpiq_debug("watch", "process %d %s", (int)marks[i].pid, what);
+            note_mover(watch, marks[i].pid, what);
             watch->moved = now();
             moved = true;
         }

@@ -400,6 +400,11 @@ const char *mpiq_collective_name(int collective)
     return collective >= 0 && collective < OMPI_MQS_COLLECTIVE_COUNT ? classes[collective].name : NULL;
 }
 
+bool mpiq_is_for_job(const char *call)
+{
+    return call && (strcmp(call, "MPI_Comm_accept") == 0 || strcmp(call, "MPI_Comm_connect") == 0);
+}
+
 bool mpiq_is_poll(const char *call)
 {
     static const char *const names[] = {"MPI_Test",

@@ -660,6 +660,8 @@ bool mpiq_collective_ordered(int collective);
 /* Whether an MPI function asks and does not wait (MPI_Test, MPI_Iprobe and the like): that a rank calls it
    again is no progress.  NULL is fine. */
 bool mpiq_is_poll(const char *call);
+/* Whether it waits for another job, which may come at any time: as a server or as a client.  NULL is fine. */
+bool mpiq_is_for_job(const char *call);
 
 /* JSON, as it stands in a snapshot and on the helper's wire: one value, no line break in it.  What is not
    known is left out.  The caller frees the text; the parser takes untrusted text of that length. */

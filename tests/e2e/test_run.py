@@ -268,6 +268,42 @@ def test_a_rank_that_leaves_before_mpi_init_is_named(library, mpiq, tmp_path):
     assert "running" not in said.read_text()
 
 
+SERVER = """#include <mpi.h>
+int main(int argc, char **argv)
+{
+    char port[MPI_MAX_PORT_NAME];
+    int rank;
+    MPI_Comm client;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        MPI_Open_port(MPI_INFO_NULL, port);
+    MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &client);
+    return MPI_Finalize();
+}
+"""
+
+
+def test_a_server_without_clients_lives(mpiq, tmp_path):
+    """Another job may connect at any time.  (Debian's MPICH has no ports with UCX.)"""
+    if not shutil.which("mpicc.openmpi"):
+        pytest.skip("mpicc.openmpi is not installed")
+    (tmp_path / "server.c").write_text(SERVER)
+    subprocess.run(["mpicc.openmpi", "-g", "-o", tmp_path / "server", tmp_path / "server.c"], check=True)
+    mark, said = f"mpiq-{uuid.uuid4().hex}", tmp_path / "said"
+    process = mpiq.start("run", "--hang-after", "5", "--", "mpirun.openmpi", "--oversubscribe", "-n", "2",
+                         tmp_path / "server", stdout=subprocess.DEVNULL, stderr=said.open("w"), cwd=tmp_path,
+                         env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark})
+    try:
+        wait_until(lambda: "mpiq: " in said.read_text() or process.poll() is not None, said.read_text)
+        assert "(server) waits for another job in MPI_Comm_accept or MPI_Comm_connect: the job goes on" in said.read_text()
+        assert not re.search("^(stalled|deadlock|running): ", said.read_text(), re.M), said.read_text()
+    finally:
+        process.kill()
+        process.wait()
+        kill_marked(mark)
+
+
 @pytest.mark.parametrize("library", ["openmpi", "mpich"])
 def test_a_job_whose_heart_beats_is_reported_once_and_lives(library, mpiq, tmp_path):
     """Nothing tells a thread that naps or computes for ever from one that will act."""

@@ -3,10 +3,13 @@
  * faulty_reader - preloaded into mpiq-reader: what happens to a reader over one rank.
  *
  * MPIQ_TEST_VICTIM is the pid of that rank ("any": all of them), MPIQ_TEST_FAULT what its memory does to
- * whoever reads it: hang, spin, crash, end, memory (all that there is, for good), nonsense (on the
- * connection), late (the first look takes a while, the second for ever).
+ * whoever reads it: hang, freeze (the same, once the rank is stopped), spin, crash, end, memory (all that
+ * there is, for good), nonsense (on the connection), late (the first look takes a while, the second for
+ * ever).
  */
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -43,10 +46,22 @@ static void be_late(void)
     before = time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-static void fault(const char *kind)
+/* Whether it is stopped by a tracer: its name has no space and no bracket. */
+static bool is_frozen(pid_t pid)
+{
+    char path[64], state = '?';
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    bool known = file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
+    if (file)
+        fclose(file);
+    return known && state == 't';
+}
+
+static void fault(const char *kind, pid_t pid)
 {
     static const char nonsense[] = "state of confusion\n";
-    while (strcmp(kind, "hang") == 0)
+    while (strcmp(kind, "hang") == 0 || (strcmp(kind, "freeze") == 0 && is_frozen(pid)))
         sleep(1);
     while (strcmp(kind, "spin") == 0)
         continue;
@@ -69,6 +84,6 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long loc
     const char *victim = getenv("MPIQ_TEST_VICTIM");
     const char *kind = getenv("MPIQ_TEST_FAULT");
     if (victim && kind && (strcmp(victim, "any") == 0 || pid == (pid_t)strtol(victim, NULL, 10)))
-        fault(kind);
+        fault(kind, pid);
     return syscall(SYS_process_vm_readv, pid, local, local_count, remote, remote_count, flags);
 }

@@ -148,7 +148,7 @@ def test_if_every_reader_fails_the_report_says_so_of_each_rank(job, faulty, mpiq
 
 def test_ctrl_z_leaves_no_rank_stopped(job, faulty, mpiq):
     """mpiq would stop while a reader hangs over a rank that it has stopped: it waits until the look is over."""
-    process = mpiq.start("--stop", "--pause", "0.05", job.pid, env=faulty(job, "hang"), process_group=0)
+    process = mpiq.start("--stop", "--pause", "0.05", job.pid, env=faulty(job, "freeze"), process_group=0)
     victim = pid_of(job, VICTIM)
     try:
         wait_until(lambda: jobs.process_state(victim) == "t" or process.poll() is not None, "a frozen rank", every=0.005)
