@@ -69,6 +69,7 @@ static int key_of(int key)
     case ERR:
         return KEY_NOTHING;
     case KEY_RESIZE:
+        clearok(curscr, TRUE); /* what a terminal makes of its lines then, only it knows */
         return KEY_ANOTHER_SIZE;
     case KEY_UP:
         return KEY_LINE_UP;
