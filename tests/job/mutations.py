@@ -356,7 +356,7 @@ MUTATIONS = [
     ("without counts who may be a round of a loop behind is not suspected", "lib/job/find_collective.c",
      "unknown = unknown || behind;", ""),
     ("who mixed up the tags of two receivers is suspected", "lib/job/causes_merge.c",
-     "mpiq_analysis_add(analysis, &cause->suspects, a->process);", ""),
+     "mpiq_analysis_add(analysis, &cause->suspects, a->process);", ";"),
     ("a job that only polls and waits is no running one", "lib/job/verdict.c",
      "if (tally->polling == 0 || !nobody_acts(tally, tally->blocked + tally->polling))",
      "if (tally->polling >= 0)"),

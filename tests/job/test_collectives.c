@@ -366,6 +366,23 @@ static void test_other_root_unpatched(void)
                      "the other 2 ranks are waiting in\n");
 }
 
+/* Ranks 0 and 2 have left a loop in which rank 1 goes round once more, or rank 1 took another path. */
+static void test_round_behind_unpatched(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_unpatched(&job);
+    for (int rank = 0; rank < 3; rank++) {
+        job_at(&job, rank, "iterate", "solver.c", rank == 1 ? 20 : 30);
+        job_collective(&job, rank, WORLD, rank == 1 ? "MPI_Allreduce" : "MPI_Barrier", 4, rank == 1 ? 0 : 1);
+    }
+    job_expect(&job,
+               "deadlock: none of the 3 ranks can continue\n"
+               "collective_incomplete ranks 0,2 missing 1: Ranks 0 and 2 wait in MPI_Barrier, rank 1 in "
+               "MPI_Allreduce: one of the sides took another path, or the arguments of MPI_Allreduce "
+               "differ\n");
+}
+
 /* Rank 0 is blocked, but a collective in its background may still send what rank 1's part of it waits for. */
 static void test_background(void)
 {
@@ -558,6 +575,7 @@ int main(void)
         {"recorded, without data", test_recorded_without_data},
         {"unpatched", test_unpatched},
         {"other root, unpatched", test_other_root_unpatched},
+        {"a round behind the others, uncounted", test_round_behind_unpatched},
         {"left by the others", test_left},
         {"left by all the others but one", test_left_but_for_one},
         {"left by the others, not proven", test_left_unproven},

@@ -127,6 +127,28 @@ static void test_neighbours(void)
                "MPI_Barrier at halo.c:30 for ranks 0 and 5\n");
 }
 
+/* Rank 2 has sent to its two neighbours what each was to get from the other one. */
+static void test_mixed_tags(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    for (int side = 0; side < 2; side++) {
+        int rank = 1 + 2 * side;
+        job_wait(&job, rank, "MPI_Waitall", MPIQ_WAIT_ALL);
+        job_wait_receive(&job, rank, WORLD, 2, 11 + side);
+        job_unexpected(&job, rank, WORLD, 2, 12 - side, 4);
+        job_channel(&job, 2, rank, WORLD, 1, 1);
+        job_collective(&job, rank - 1, WORLD, "MPI_Barrier", 1, 1);
+    }
+    job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
+                     "receive_unmatched ranks 1,3 suspects 2: Ranks 1 and 3 receive with tag 11 what is sent "
+                     "with tag 12, and "
+                     "with tag 12 what is sent with tag 11\n"
+                     "  follows from 1: collective_incomplete ranks 0,2 missing 1,3 suspects 1,3: rank 0 "
+                     "waits in MPI_Barrier at "
+                     "solver.c:20 for ranks 1 and 3\n");
+}
+
 /* A line in which each rank takes the two tags the other way round. */
 static void test_swapped_tags(void)
 {
@@ -304,6 +326,7 @@ int main(void)
                            {"who has left the first collective is a witness", test_left_before},
                            {"a neighbourhood against the barrier behind it", test_neighbours},
                            {"two tags the wrong way round are one cause", test_swapped_tags},
+                           {"tags of two receivers mixed up", test_mixed_tags},
                            {"a wrong tag along a line is one cause", test_line},
                            {"a message that went to another rank", test_stray},
                            {"a wrong partner", test_wrong_partner},
