@@ -387,7 +387,7 @@ MUTATIONS = [
 ]
 
 # Quick first; each with the arguments it runs with.
-TESTS = [("causes", []), ("partitioned", []), ("windows", []), ("moments", []), ("joined", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("forced", []), ("neighbours", []), ("ranks", []), ("asleep", []), ("step_mode", []), ("random", ["60000"]), ("torn", ["4000"])]
+TESTS = [("causes", []), ("partitioned", []), ("windows", []), ("moments", []), ("joined", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("forced", []), ("neighbours", []), ("paths", []), ("ranks", []), ("asleep", []), ("step_mode", []), ("random", ["60000"]), ("torn", ["4000"])]
 
 
 def run(command):
