@@ -334,6 +334,22 @@ static bool wait_for_same(const struct mpiq_analysis *analysis, const struct mpi
     return true;
 }
 
+/* Whether no rank of a class waits first for another kind of thing than the first rank does. */
+static bool wait_alike(const struct mpiq_analysis *analysis, const struct mpiq_evidence *evidence,
+                       const struct mpiq_waits_for *first)
+{
+    for (uint32_t i = 0; i < evidence->ranks.count; i++) {
+        const struct mpiq_rank_range *range = &evidence->ranks.ranges[i];
+        for (uint32_t rank = range->first; rank <= range->last; rank++) {
+            uint32_t process = mpiq_job_process(analysis->job, range->world, rank);
+            const struct mpiq_waits_for *own = analysis->diagnosis->ranks[process].waits_for;
+            if (own && own->part_count > 0 && own->parts[0].kind != first->parts[0].kind)
+                return false;
+        }
+    }
+    return true;
+}
+
 /* What all ranks of a class wait for: the first one's wait, made general. */
 static void set_wait(struct mpiq_analysis *analysis, struct mpiq_evidence *evidence)
 {
@@ -351,8 +367,8 @@ static void set_wait(struct mpiq_analysis *analysis, struct mpiq_evidence *evide
                   !wait_for_same(analysis, evidence, first);
     if (evidence->ranks.size < 2 || (!window && (!message || relation->same_peer)))
         return;
-    if (part->internal) { /* inside one collective each waits for another one, which says nothing of them all
-                           */
+    /* Inside one collective each waits for another one, which says nothing of them all. */
+    if (part->internal || (message && !wait_alike(analysis, evidence, first))) {
         evidence->wait = NULL;
         return;
     }
