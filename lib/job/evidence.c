@@ -318,32 +318,27 @@ static bool same_ranks(const struct mpiq_ranks *a, const struct mpiq_ranks *b)
     return true;
 }
 
-/* Whether all ranks of a class that wait at a window wait for the same ranks. */
-static bool wait_for_same(const struct mpiq_analysis *analysis, const struct mpiq_evidence *evidence,
-                          const struct mpiq_waits_for *first)
+static bool have_same_ranks(const struct mpiq_waits_for *a, const struct mpiq_waits_for *b)
 {
-    for (uint32_t i = 0; i < evidence->ranks.count; i++) {
-        const struct mpiq_rank_range *range = &evidence->ranks.ranges[i];
-        for (uint32_t rank = range->first; rank <= range->last; rank++) {
-            uint32_t process = mpiq_job_process(analysis->job, range->world, rank);
-            const struct mpiq_waits_for *own = analysis->diagnosis->ranks[process].waits_for;
-            if (own && !same_ranks(&own->ranks, &first->ranks))
-                return false;
-        }
-    }
-    return true;
+    return same_ranks(&a->ranks, &b->ranks);
 }
 
-/* Whether no rank of a class waits first for another kind of thing than the first rank does. */
-static bool wait_alike(const struct mpiq_analysis *analysis, const struct mpiq_evidence *evidence,
-                       const struct mpiq_waits_for *first)
+static bool begin_alike(const struct mpiq_waits_for *a, const struct mpiq_waits_for *b)
+{
+    return a->part_count == 0 || a->parts[0].kind == b->parts[0].kind;
+}
+
+/* Whether the wait of each rank of a class is so like the first one's. */
+static bool all_wait_so(const struct mpiq_analysis *analysis, const struct mpiq_evidence *evidence,
+                        const struct mpiq_waits_for *first,
+                        bool (*alike)(const struct mpiq_waits_for *, const struct mpiq_waits_for *))
 {
     for (uint32_t i = 0; i < evidence->ranks.count; i++) {
         const struct mpiq_rank_range *range = &evidence->ranks.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++) {
             uint32_t process = mpiq_job_process(analysis->job, range->world, rank);
             const struct mpiq_waits_for *own = analysis->diagnosis->ranks[process].waits_for;
-            if (own && own->part_count > 0 && own->parts[0].kind != first->parts[0].kind)
+            if (own && !alike(own, first))
                 return false;
         }
     }
@@ -364,11 +359,12 @@ static void set_wait(struct mpiq_analysis *analysis, struct mpiq_evidence *evide
         part->kind == MPIQ_PART_RECEIVE || part->kind == MPIQ_PART_SEND || part->kind == MPIQ_PART_PROBE;
     const struct mpiq_relation *relation = &evidence->relation;
     bool window = part->kind == MPIQ_PART_WINDOW && evidence->ranks.size > 1 &&
-                  !wait_for_same(analysis, evidence, first);
+                  !all_wait_so(analysis, evidence, first, have_same_ranks);
     if (evidence->ranks.size < 2 || (!window && (!message || relation->same_peer)))
         return;
-    /* Inside one collective each waits for another one, which says nothing of them all. */
-    if (part->internal || (message && !wait_alike(analysis, evidence, first))) {
+    /* Inside one collective each waits for another one, which says nothing of them all; nor does a send of
+       what another one receives. */
+    if (part->internal || (message && !all_wait_so(analysis, evidence, first, begin_alike))) {
         evidence->wait = NULL;
         return;
     }
