@@ -31,23 +31,23 @@ static bool is_fine(const struct mpiq_job_rank *rank)
     return rank->end.kind == MPIQ_END_LIVES || (rank->phase >= MPIQ_PHASE_FINALIZED && !badly);
 }
 
+static bool is_terminated(const struct mpiq_end *end)
+{
+    return end->kind == MPIQ_END_SIGNAL && end->code == 15; /* SIGTERM */
+}
+
 /* Whether whoever ends ranks that are left may have ended it so. */
 static bool may_be_ended(const struct mpiq_end *end)
 {
-    return end->kind == MPIQ_END_UNKNOWN ||
-           (end->kind == MPIQ_END_SIGNAL && (end->code == 15 /* SIGTERM */ || end->code == 9 /* SIGKILL */));
-}
-
-static bool is_terminated(const struct mpiq_job_rank *rank)
-{
-    return rank->end.kind == MPIQ_END_SIGNAL && rank->end.code == 15; /* SIGTERM */
+    return end->kind == MPIQ_END_UNKNOWN || is_terminated(end) ||
+           (end->kind == MPIQ_END_SIGNAL && end->code == 9 /* SIGKILL */);
 }
 
 /* By what it did itself, in a way that need not follow from another rank's end: an error in MPI may. */
 static bool ended_by_itself(const struct mpiq_job_rank *rank)
 {
     return rank->end.kind == MPIQ_END_ABORT || rank->end.kind == MPIQ_END_EXIT ||
-           (rank->end.kind == MPIQ_END_SIGNAL && !is_terminated(rank));
+           (rank->end.kind == MPIQ_END_SIGNAL && !is_terminated(&rank->end));
 }
 
 /* NULL: none has.  Launchers end the ranks that are left by SIGTERM: where one has ended by itself, that came
@@ -62,7 +62,7 @@ static const struct mpiq_job_rank *first_to_end(const struct mpiq_job_state *job
     }
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        if (rank && !is_fine(rank) && !(any && is_terminated(rank)) &&
+        if (rank && !is_fine(rank) && !(any && is_terminated(&rank->end)) &&
             (!first || rank->end.order < first->end.order))
             first = rank;
     }
@@ -195,7 +195,7 @@ void mpiq_find_end(struct mpiq_analysis *analysis)
     diagnosis->because.said_by = (uint32_t)(finding - diagnosis->findings);
     struct mpiq_finding *told = cause == MPIQ_NONE ? finding : &diagnosis->findings[cause];
     /* Who ends a whole job ends its ranks in any order. */
-    if (!is_terminated(first) && finding->ranks.size == 1 && told->suspects.size == 0 &&
+    if (!is_terminated(&first->end) && finding->ranks.size == 1 && told->suspects.size == 0 &&
         told->kind != MPIQ_FINDING_COLLECTIVE_MISMATCH &&
         told->kind != MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH)
         mpiq_analysis_add(analysis, &told->suspects, first->process);
