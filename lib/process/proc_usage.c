@@ -176,26 +176,28 @@ static pid_t find_holder(pid_t pid, uint64_t inode)
     return found > 0 ? found : 0;
 }
 
-/* What is at the other end of a descriptor, and who: a pipe, a terminal, a socket. */
-static void find_end(pid_t pid, uint64_t descriptor, bool writes, struct mpiq_target_thread *thread)
+/* What is at the other end of a descriptor (-1: of none), and who: a pipe, a terminal, a socket. */
+static void find_end(pid_t pid, int descriptor, bool writes, struct mpiq_target_thread *thread)
 {
-    uint64_t inode = read_descriptor(pid, descriptor, thread);
+    if (descriptor < 0)
+        return;
+    uint64_t inode = read_descriptor(pid, (uint64_t)descriptor, thread);
     mpiq_partner_pipe(pid, writes, thread);
     if (strncmp(thread->file, "socket:", strlen("socket:")) == 0)
         mpiq_partner_socket(pid, inode, thread);
 }
 
 /* The one descriptor that poll waits for; -1: there are several, or none. */
-static int64_t polled_descriptor(pid_t pid, const uint64_t arguments[6])
+static int polled_descriptor(pid_t pid, const uint64_t arguments[6])
 {
     struct pollfd one;
     return arguments[1] == 1 && read_memory(pid, arguments[0], sizeof one, &one) ? one.fd : -1;
 }
 
 /* The one descriptor in the sets of select; -1. */
-static int64_t selected_descriptor(pid_t pid, const uint64_t arguments[6])
+static int selected_descriptor(pid_t pid, const uint64_t arguments[6])
 {
-    int64_t found = -1;
+    int found = -1;
     uint64_t count = arguments[0] < FD_SETSIZE ? arguments[0] : FD_SETSIZE;
     for (int set = 1; set <= 3; set++) {
         fd_set bits;
@@ -257,7 +259,6 @@ static void find_mutex_owner(pid_t pid, uint64_t futex, struct mpiq_target_threa
 static void find_object(pid_t pid, long number, const uint64_t arguments[6],
                         struct mpiq_target_thread *thread)
 {
-    int64_t descriptor;
     switch (number) {
     case SYS_read:
     case SYS_readv:
@@ -267,30 +268,26 @@ static void find_object(pid_t pid, long number, const uint64_t arguments[6],
     case SYS_accept:
     case SYS_accept4:
     case SYS_connect:
-        find_end(pid, arguments[0], false, thread);
+        find_end(pid, (int)arguments[0], false, thread);
         break;
     case SYS_write:
     case SYS_writev:
     case SYS_pwrite64:
     case SYS_sendto:
     case SYS_sendmsg:
-        find_end(pid, arguments[0], true, thread);
+        find_end(pid, (int)arguments[0], true, thread);
         break;
 #ifdef SYS_poll
     case SYS_poll:
 #endif
     case SYS_ppoll:
-        descriptor = polled_descriptor(pid, arguments);
-        if (descriptor >= 0)
-            find_end(pid, (uint64_t)descriptor, false, thread);
+        find_end(pid, polled_descriptor(pid, arguments), false, thread);
         break;
 #ifdef SYS_select
     case SYS_select:
 #endif
     case SYS_pselect6:
-        descriptor = selected_descriptor(pid, arguments);
-        if (descriptor >= 0)
-            find_end(pid, (uint64_t)descriptor, false, thread);
+        find_end(pid, selected_descriptor(pid, arguments), false, thread);
         break;
     case SYS_futex:
         find_mutex_owner(pid, arguments[0], thread);
