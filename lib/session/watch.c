@@ -258,29 +258,32 @@ static const struct mpiq_rank_diagnosis *diagnosis_of(const struct mpiq_job *job
     return NULL;
 }
 
-/* Whether one rank moved by itself, whatever MPI did for it.  One that waits for another job counts as one
-   that moves: a server may wait for its clients for days. */
-static bool rank_moved(const struct mpiq_watch *watch, const struct mpiq_job *job, struct mark *rank,
-                       const struct mpiq_rank_state *state, bool progress)
+/* How one rank moved by itself, whatever MPI did for it; NULL: it did not.  One that waits for another job
+   counts as one that moves: a server may wait for its clients for days. */
+static const char *rank_moved(const struct mpiq_watch *watch, const struct mpiq_job *job, struct mark *rank,
+                              const struct mpiq_rank_state *state, bool progress)
 {
+    static const char works[] = "computes or wakes outside MPI";
     const struct mpiq_rank_diagnosis *diagnosis = diagnosis_of(job, rank->pid);
     const struct mark *before = find_mark(watch, rank->pid);
     rank->polls = (before && before->polls && !progress) || (state && mpiq_is_poll(state->last_mpi_call)) ||
                   (diagnosis && diagnosis->call && mpiq_is_poll(diagnosis->call));
     if (!state || !diagnosis)
-        return used(watch, rank, true);
+        return used(watch, rank, true) ? works : NULL;
     rank->beside_ns = diagnosis->beside_ns;
     if (mpiq_is_for_job(diagnosis->call))
-        return true;
+        return "waits for another job in MPI_Comm_accept or MPI_Comm_connect";
     switch (diagnosis->activity) {
     case MPIQ_ACTIVITY_BLOCKED:
     case MPIQ_ACTIVITY_POLLING:
-        return works_beside(watch, rank, diagnosis) || (!shows_progress(state) && used(watch, rank, false));
+        return works_beside(watch, rank, diagnosis) || (!shows_progress(state) && used(watch, rank, false))
+                   ? works
+                   : NULL;
     case MPIQ_ACTIVITY_STOPPED:
     case MPIQ_ACTIVITY_GONE:
-        return false;
+        return NULL;
     default: /* computing, asleep, unreadable */
-        return used(watch, rank, true);
+        return used(watch, rank, true) ? works : NULL;
     }
 }
 
@@ -407,12 +410,10 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
     if (!error) {
         bool moved = false;
         for (size_t i = 0; i < mark_count; i++) {
-            if (!rank_moved(watch, job, &marks[i], state_of(&job->sources, marks[i].pid), progress))
+            const char *what =
+                rank_moved(watch, job, &marks[i], state_of(&job->sources, marks[i].pid), progress);
+            if (!what)
                 continue;
-            const struct mpiq_rank_diagnosis *diagnosis = diagnosis_of(job, marks[i].pid);
-            const char *what = diagnosis && mpiq_is_for_job(diagnosis->call)
-                                   ? "waits for another job in MPI_Comm_accept or MPI_Comm_connect"
-                                   : "computes or wakes outside MPI";
             mpiq_debug("watch", "process %d %s", (int)marks[i].pid, what);
             note_mover(watch, marks[i].pid, what);
             watch->moved = now();
