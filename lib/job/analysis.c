@@ -114,3 +114,14 @@ struct mpiq_ranks mpiq_one_rank(struct mpiq_analysis *analysis, uint32_t process
     *range = (struct mpiq_rank_range){.world = name.world, .first = name.rank, .last = name.rank};
     return (struct mpiq_ranks){.ranges = range, .count = 1, .size = 1};
 }
+
+bool mpiq_is_taken(const struct mpiq_analysis *analysis, uint32_t message)
+{
+    uint32_t partner = analysis->diagnosis->partner[message];
+    const struct mpiq_job_operation *op = partner == MPIQ_NONE ? NULL : &analysis->job->operations[partner];
+    if (op && mpiq_is_send(op)) { /* its pending send: what becomes of that */
+        partner = analysis->diagnosis->partner[partner];
+        op = partner == MPIQ_NONE || partner == message ? NULL : &analysis->job->operations[partner];
+    }
+    return op && mpiq_is_receive(op) && op->kind != MPIQ_OPERATION_PROBE;
+}

@@ -118,6 +118,8 @@ void mpiq_analysis_since(const struct mpiq_analysis *analysis, struct mpiq_findi
 bool mpiq_analysis_stuck(const struct mpiq_analysis *analysis, uint32_t process);
 /* Whether a process is in MPI_Finalize or past it. */
 bool mpiq_has_left(const struct mpiq_analysis *analysis, uint32_t process);
+/* Whether a receive that is posted takes that message anyhow. */
+bool mpiq_is_taken(const struct mpiq_analysis *analysis, uint32_t message);
 /* Ranks of a set, copied into the arena. */
 struct mpiq_ranks mpiq_arena_ranks(struct mpiq_analysis *analysis, const struct mpiq_rank_set *set);
 

@@ -6,17 +6,9 @@
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/evidence.h"
-#include "job/find.h"
+#include "job/unmatched.h"
 
-/* Alike operations of several ranks are one finding: at one place, or with the same near miss. */
-struct alike {
-    uint32_t operation;
-    uint32_t thread;
-    uint32_t site;
-    uint32_t process; /* the last one added */
-};
-
-static bool is_alike(const struct mpiq_job_state *job, const struct alike *a, const struct alike *b)
+static bool is_alike(const struct mpiq_job_state *job, const struct mpiq_alike *a, const struct mpiq_alike *b)
 {
     const struct mpiq_job_operation *op_a = &job->operations[a->operation];
     const struct mpiq_job_operation *op_b = &job->operations[b->operation];
@@ -37,18 +29,6 @@ static void near_miss(struct misses *misses, uint32_t differs, uint32_t process,
     if (misses->count < MPIQ_MOST_NEAR_MISSES)
         misses->list[misses->count++] = (struct mpiq_near_miss){
             .differs = differs, .process = process, .holder = holder, .operation = operation};
-}
-
-/* Whether a receive that is posted takes that message anyhow. */
-static bool is_taken(const struct mpiq_analysis *analysis, uint32_t message)
-{
-    uint32_t partner = analysis->diagnosis->partner[message];
-    const struct mpiq_job_operation *op = partner == MPIQ_NONE ? NULL : &analysis->job->operations[partner];
-    if (op && mpiq_is_send(op)) { /* its pending send: what becomes of that */
-        partner = analysis->diagnosis->partner[partner];
-        op = partner == MPIQ_NONE || partner == message ? NULL : &analysis->job->operations[partner];
-    }
-    return op && mpiq_is_receive(op) && op->kind != MPIQ_OPERATION_PROBE;
 }
 
 /* In what one thing a message misses a receive; 0: in none or in more than one. */
@@ -83,7 +63,7 @@ static void receive_misses(const struct mpiq_analysis *analysis, struct misses *
         uint32_t differs = op->queue == MPIQ_QUEUE_UNEXPECTED && !op->internal && op->peer != MPIQ_NONE
                                ? miss(receive, op->comm, op->peer, op->tag)
                                : 0;
-        if (differs && !is_taken(analysis, index))
+        if (differs && !mpiq_is_taken(analysis, index))
             near_miss(misses, differs, op->peer, process, index);
     }
     for (uint32_t i = matching->first_incoming[process]; i < matching->first_incoming[process + 1]; i++) {
@@ -92,7 +72,7 @@ static void receive_misses(const struct mpiq_analysis *analysis, struct misses *
         uint32_t differs = op->internal || matching->fates[in->operation] != MPIQ_FATE_IN_TRANSIT
                                ? 0
                                : miss(receive, op->comm, in->sender, op->tag);
-        if (differs && !is_taken(analysis, in->operation))
+        if (differs && !mpiq_is_taken(analysis, in->operation))
             near_miss(misses, differs, in->sender, in->sender, in->operation);
     }
 }
@@ -133,13 +113,6 @@ static uint32_t never_started(const struct mpiq_analysis *analysis, uint32_t pro
     }
     return MPIQ_NONE;
 }
-
-struct collection {
-    struct mpiq_analysis *analysis;
-    struct alike first[MPIQ_MOST_FINDINGS]; /* of each finding */
-    uint32_t findings[MPIQ_MOST_FINDINGS];
-    uint32_t count;
-};
 
 /* Where the one that a message is awaited from has left, it is no question who should have sent it: what
    others have sent is for later. */
@@ -219,7 +192,7 @@ static void take_misses(struct mpiq_analysis *analysis, struct mpiq_finding *fin
 }
 
 /* The place in the collection of the finding that an operation belongs to; the count if there is none. */
-static uint32_t place_of(const struct collection *collection, const struct alike *alike,
+static uint32_t place_of(const struct mpiq_unmatched *collection, const struct mpiq_alike *alike,
                          const struct misses *misses)
 {
     const struct mpiq_diagnosis *diagnosis = collection->analysis->diagnosis;
@@ -234,7 +207,8 @@ static uint32_t place_of(const struct collection *collection, const struct alike
     return collection->count;
 }
 
-static void add(struct collection *collection, const struct alike *alike, const struct misses *misses)
+static void add(struct mpiq_unmatched *collection, const struct mpiq_alike *alike,
+                const struct misses *misses)
 {
     struct mpiq_analysis *analysis = collection->analysis;
     const struct mpiq_job_state *job = analysis->job;
@@ -287,7 +261,7 @@ static bool has_moved_on(const struct mpiq_analysis *analysis, uint32_t process)
 
 /* Messages that would have done, had they not gone to another rank: of receives from one rank that nothing
    else comes near to.  All ranks' messages are gone through once. */
-static void find_astray(struct collection *collection)
+static void find_astray(struct mpiq_unmatched *collection)
 {
     struct mpiq_analysis *analysis = collection->analysis;
     const struct mpiq_job_state *job = analysis->job;
@@ -305,10 +279,10 @@ static void find_astray(struct collection *collection)
         for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
             const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
             if (op->queue != MPIQ_QUEUE_UNEXPECTED || op->internal ||
-                is_taken(analysis, rank->first_operation + i))
+                mpiq_is_taken(analysis, rank->first_operation + i))
                 continue;
             for (uint32_t j = 0; j < collection->count; j++) {
-                const struct alike *alike = &collection->first[j];
+                const struct mpiq_alike *alike = &collection->first[j];
                 struct mpiq_finding *finding = &analysis->diagnosis->findings[collection->findings[j]];
                 if (!wanted[j] || mpiq_thread_process(analysis->graph, alike->thread) == process ||
                     finding->near_miss_count >= MPIQ_MOST_NEAR_MISSES ||
@@ -328,167 +302,6 @@ static void find_astray(struct collection *collection)
     }
 }
 
-/* The message with that tag that one process has sent to another one, which has not received it; MPIQ_NONE.
- */
-static uint32_t unreceived(const struct mpiq_analysis *analysis, uint32_t from, uint32_t to, uint32_t comm,
-                           int32_t tag)
-{
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, to);
-    for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
-        uint32_t index = rank->first_operation + i;
-        const struct mpiq_job_operation *op = &analysis->job->operations[index];
-        if (op->queue == MPIQ_QUEUE_UNEXPECTED && !op->internal && op->peer == from && op->comm == comm &&
-            op->tag == tag && !is_taken(analysis, index))
-            return index;
-    }
-    return MPIQ_NONE;
-}
-
-/* The receive from a process that nobody has sent to, of one that is stuck in it; MPIQ_NONE. */
-static uint32_t awaited(const struct mpiq_analysis *analysis, uint32_t process, uint32_t from, uint32_t comm)
-{
-    const struct mpiq_wait_graph *graph = analysis->graph;
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
-    for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
-        uint32_t thread = rank->first_thread + i;
-        if (!mpiq_is_stuck(graph, thread))
-            continue;
-        const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
-        for (uint32_t j = 0; j < node->edge_count; j++) {
-            const struct mpiq_edge *edge = &graph->edges[node->first_edge + j];
-            const struct mpiq_job_operation *op =
-                edge->operation == MPIQ_NONE ? NULL : &analysis->job->operations[edge->operation];
-            if (op && mpiq_is_receive(op) && !op->internal && !op->any && !op->tag_any && op->peer == from &&
-                op->comm == comm && !graph->nodes[edge->child].may)
-                return edge->operation;
-        }
-    }
-    return MPIQ_NONE;
-}
-
-/* A rank that takes the wrong one for its partner: what it sent lies at that one, and is what another one
-   waits for, whose message for it has the tag that it waits for.  The two tags have to differ: with one tag
-   for both, it may as well be about to exchange with that other one next. */
-static void find_wrong_partners(struct collection *collection)
-{
-    struct mpiq_analysis *analysis = collection->analysis;
-    const struct mpiq_job_state *job = analysis->job;
-    for (uint32_t i = 0; i < collection->count && !analysis->failed; i++) {
-        const struct mpiq_job_operation *receive = &job->operations[collection->first[i].operation];
-        struct mpiq_finding *finding = &analysis->diagnosis->findings[collection->findings[i]];
-        if (finding->ranks.size != 1 || finding->near_miss_count != 1 || !mpiq_is_receive(receive) ||
-            receive->any || finding->near_misses[0].differs != MPIQ_MISS_SOURCE)
-            continue;
-        uint32_t own = mpiq_thread_process(analysis->graph, collection->first[i].thread);
-        uint32_t other = awaited(analysis, finding->near_misses[0].process, own, receive->comm);
-        int32_t tag = other == MPIQ_NONE ? 0 : job->operations[other].tag;
-        uint32_t stray = other == MPIQ_NONE || tag == job->operations[finding->near_misses[0].operation].tag
-                             ? MPIQ_NONE
-                             : unreceived(analysis, own, receive->peer, receive->comm, tag);
-        if (stray == MPIQ_NONE)
-            continue;
-        finding->other = stray;
-        mpiq_analysis_add(analysis, &finding->suspects, own);
-    }
-}
-
-/* Whether a process has a part in all messages that a closed set of threads waits for, with several others,
-   and waits for one itself.  False also where a rank may be any. */
-static bool has_part_in_all(const struct mpiq_analysis *analysis, const struct mpiq_closed_set *set,
-                            uint32_t process)
-{
-    const struct mpiq_wait_graph *graph = analysis->graph;
-    uint32_t partner = MPIQ_NONE;
-    bool owns = false, several = false;
-    for (uint32_t i = 0; i < set->thread_count; i++) {
-        uint32_t thread = analysis->explanation->threads[set->first_thread + i];
-        uint32_t owner = mpiq_thread_process(graph, thread);
-        const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
-        const char *call = mpiq_job_string(analysis->job, analysis->job->threads[thread].call);
-        if (mpiq_same_string(call, "MPI_Waitany") || mpiq_same_string(call, "MPI_Waitsome"))
-            return false; /* any partner would have done */
-        for (uint32_t j = 0; j < node->edge_count; j++) {
-            const struct mpiq_edge *edge = &graph->edges[node->first_edge + j];
-            const struct mpiq_job_operation *op =
-                edge->operation == MPIQ_NONE ? NULL : &analysis->job->operations[edge->operation];
-            bool message = op && (mpiq_is_send(op) || mpiq_is_receive(op)) && !op->internal && !op->any;
-            if (message && graph->nodes[edge->child].may)
-                continue;
-            if (!message || op->peer == MPIQ_NONE || (owner != process && op->peer != process))
-                return false;
-            uint32_t with = owner == process ? op->peer : owner;
-            several = several || (partner != MPIQ_NONE && with != partner);
-            partner = with;
-            owns = owns || owner == process;
-        }
-    }
-    return owns && several;
-}
-
-/* Of two ranks that send to each other, the one whose message a third rank waits for; MPIQ_NONE: both, or
-   neither. */
-static uint32_t missed_elsewhere(const struct mpiq_analysis *analysis, uint32_t one, uint32_t other,
-                                 uint32_t comm)
-{
-    uint32_t missed = MPIQ_NONE;
-    for (uint32_t process = 0; process < analysis->job->process_count; process++) {
-        if (process == one || process == other)
-            continue;
-        bool first = awaited(analysis, process, one, comm) != MPIQ_NONE;
-        bool second = awaited(analysis, process, other, comm) != MPIQ_NONE;
-        uint32_t here = first ? one : other;
-        if ((first && second) || ((first || second) && missed != MPIQ_NONE && missed != here))
-            return MPIQ_NONE;
-        missed = first || second ? here : missed;
-    }
-    return missed;
-}
-
-/* Two ranks that send to each other cannot be told apart by that: neither is suspected because it is the
-   other one's peer. */
-static uint32_t suspect_of_two(struct mpiq_analysis *analysis, struct mpiq_finding *finding)
-{
-    const struct mpiq_job_state *job = analysis->job;
-    const struct mpiq_job_operation *op = &job->operations[finding->operation];
-    if (!mpiq_is_send(op) || finding->ranks.size != 2)
-        return MPIQ_NONE;
-    const struct mpiq_rank_range *low = finding->ranks.ranges, *high = &low[finding->ranks.count - 1];
-    uint32_t one = mpiq_job_process(job, low->world, low->first);
-    uint32_t other = mpiq_job_process(job, high->world, high->last);
-    if (op->peer != one && op->peer != other)
-        return MPIQ_NONE;
-    mpiq_rank_set_deinit(&finding->suspects);
-    return missed_elsewhere(analysis, one, other, op->comm);
-}
-
-/* Of ranks that wait for each other's messages, one that has a part in all of them has another idea of who
-   its partners are than the others: it alone is suspected.  Not where the finding says the same of ranks
-   beyond them: each is a part of what all do wrong. */
-static void suspect_odd_partner(struct collection *collection)
-{
-    struct mpiq_analysis *analysis = collection->analysis;
-    const struct mpiq_explanation *explanation = analysis->explanation;
-    for (uint32_t i = 0; i < collection->count; i++) {
-        uint32_t index = explanation->closed_set_of[collection->first[i].thread];
-        struct mpiq_finding *finding = &analysis->diagnosis->findings[collection->findings[i]];
-        const struct mpiq_closed_set *set = index == MPIQ_NONE ? NULL : &explanation->closed_sets[index];
-        uint32_t odd = MPIQ_NONE;
-        uint32_t threads = set && set->thread_count < MPIQ_MOST_STEPS ? set->thread_count : 0;
-        for (uint32_t j = 0; finding->ranks.size <= threads && j < threads; j++) {
-            uint32_t process =
-                mpiq_thread_process(analysis->graph, explanation->threads[set->first_thread + j]);
-            if (odd == MPIQ_NONE && has_part_in_all(analysis, set, process))
-                odd = process;
-        }
-        if (odd == MPIQ_NONE)
-            odd = suspect_of_two(analysis, finding);
-        if (odd == MPIQ_NONE)
-            continue;
-        mpiq_rank_set_deinit(&finding->suspects);
-        mpiq_analysis_add(analysis, &finding->suspects, odd);
-    }
-}
-
 /* Whether a thread's wait is part of the explanation: in a closed set, or for a dead rank. */
 static bool explains(const struct mpiq_analysis *analysis, uint32_t thread)
 {
@@ -503,7 +316,7 @@ enum { MOST_OF_A_THREAD = 64 };
 
 /* Whether an operation has the near miss of a finding that is there.  Of those that merely wait for the rest,
    a message with another tag may well be for later. */
-static bool is_like_known(const struct collection *collection, const struct alike *alike,
+static bool is_like_known(const struct mpiq_unmatched *collection, const struct mpiq_alike *alike,
                           const struct misses *misses)
 {
     uint32_t at = place_of(collection, alike, misses);
@@ -514,7 +327,7 @@ static bool is_like_known(const struct collection *collection, const struct alik
 
 /* Whether an operation and a finding that is there have each other's tag: what is sent with one is received
    with the other. */
-static bool is_swapped_with_known(const struct collection *collection, const struct alike *alike,
+static bool is_swapped_with_known(const struct mpiq_unmatched *collection, const struct mpiq_alike *alike,
                                   const struct misses *misses)
 {
     const struct mpiq_job_state *job = collection->analysis->job;
@@ -534,7 +347,7 @@ static bool is_swapped_with_known(const struct collection *collection, const str
     return false;
 }
 
-static void add_thread(struct collection *collection, uint32_t process, uint32_t thread, bool explaining)
+static void add_thread(struct mpiq_unmatched *collection, uint32_t process, uint32_t thread, bool explaining)
 {
     struct mpiq_analysis *analysis = collection->analysis;
     const struct mpiq_job_state *job = analysis->job;
@@ -551,10 +364,10 @@ static void add_thread(struct collection *collection, uint32_t process, uint32_t
         if (op->internal || op->status != MPIQ_STATUS_PENDING || !message)
             continue;
         looked++;
-        struct alike alike = {.operation = edge->operation,
-                              .thread = thread,
-                              .site = job->threads[thread].site,
-                              .process = process};
+        struct mpiq_alike alike = {.operation = edge->operation,
+                                   .thread = thread,
+                                   .site = job->threads[thread].site,
+                                   .process = process};
         struct misses misses = {.count = 0};
         if (mpiq_is_send(op))
             send_misses(analysis, &misses, process, op);
@@ -570,7 +383,7 @@ static void add_thread(struct collection *collection, uint32_t process, uint32_t
 
 void mpiq_find_messages(struct mpiq_analysis *analysis)
 {
-    struct collection collection = {.analysis = analysis};
+    struct mpiq_unmatched collection = {.analysis = analysis};
     /* Those who explain the rest come first, then those who have the same bug. */
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t process = 0; process < analysis->job->process_count && !analysis->failed; process++) {
@@ -582,44 +395,8 @@ void mpiq_find_messages(struct mpiq_analysis *analysis)
         }
     }
     find_astray(&collection);
-    suspect_odd_partner(&collection);
-    find_wrong_partners(&collection);
+    mpiq_suspect_partners(&collection);
     for (uint32_t i = 0; i < collection.count; i++)
         mpiq_add_evidence_of(analysis, &analysis->diagnosis->findings[collection.findings[i]],
                              &analysis->diagnosis->findings[collection.findings[i]].others);
-}
-
-void mpiq_find_truncations(struct mpiq_analysis *analysis)
-{
-    const struct mpiq_job_state *job = analysis->job;
-    uint32_t found = 0;
-    for (uint32_t process = 0; process < job->process_count && found < MPIQ_MOST_FINDINGS; process++) {
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        for (uint32_t i = 0; rank && i < rank->operation_count && found < MPIQ_MOST_FINDINGS; i++) {
-            uint32_t index = rank->first_operation + i;
-            const struct mpiq_job_operation *op = &job->operations[index];
-            if (op->queue != MPIQ_QUEUE_RECEIVES || op->kind != MPIQ_OPERATION_RECEIVE || op->internal ||
-                op->bytes < 0 || op->status == MPIQ_STATUS_COMPLETE)
-                continue;
-            uint32_t other = analysis->diagnosis->partner[index];
-            int64_t bytes = op->status == MPIQ_STATUS_MATCHED ? mpiq_job_more(job, op)->actual_bytes
-                            : other != MPIQ_NONE              ? job->operations[other].bytes
-                                                              : -1;
-            if (bytes <= op->bytes)
-                continue;
-            struct mpiq_finding *finding =
-                mpiq_diagnosis_add_finding(analysis->diagnosis, MPIQ_FINDING_TRUNCATION);
-            if (!finding) {
-                analysis->failed = true;
-                return;
-            }
-            found++;
-            finding->comm = op->comm;
-            finding->operation = index;
-            finding->other = other;
-            mpiq_analysis_add(analysis, &finding->ranks, process);
-            mpiq_analysis_site(analysis, finding, process, MPIQ_NONE);
-            finding->bytes = bytes;
-        }
-    }
 }

@@ -348,7 +348,7 @@ MUTATIONS = [
     ("where all others have sent it is the one that did not", "lib/job/find_message.c",
      "misses->count > 0 && !all_but_one_sent(misses)", "misses->count > 0"),
     ("what another receive takes is no near miss", "lib/job/find_message.c",
-     "if (differs && !is_taken(analysis, index))", "if (differs)"),
+     "if (differs && !mpiq_is_taken(analysis, index))", "if (differs)"),
     ("a recorded collective without data may be complete beside other requests", "lib/job/graph_wait.c",
      "return shape && mpiq_collective_may_be_empty(shape->collective, shape->bytes);", "return false;"),
     ("without counts nobody is blamed who may have left the call", "lib/job/find_collective.c",
