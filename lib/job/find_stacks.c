@@ -199,6 +199,19 @@ static void add_circle(struct mpiq_analysis *analysis, struct mpiq_finding *find
     }
 }
 
+/* Whether other findings tell of all its ranks already: a file lock that they wait for, the end of one. */
+static bool is_told(struct mpiq_analysis *analysis, const struct mpiq_finding *hint)
+{
+    struct mpiq_rank_set told _cleanup_(mpiq_rank_set_deinit) = {0};
+    for (size_t i = 0; i < analysis->diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &analysis->diagnosis->findings[i];
+        if (finding != hint && (!mpiq_rank_set_add_set(&told, &finding->ranks) ||
+                                !mpiq_rank_set_add_set(&told, &finding->others)))
+            analysis->failed = true;
+    }
+    return mpiq_rank_set_includes(&told, &hint->ranks) && mpiq_rank_set_includes(&told, &hint->missing);
+}
+
 void mpiq_find_stacks(struct mpiq_analysis *analysis)
 {
     struct group groups[MPIQ_MOST_EVIDENCE + 1];
@@ -222,8 +235,7 @@ void mpiq_find_stacks(struct mpiq_analysis *analysis)
     }
     add_circle(analysis, finding);
     add_root(analysis, finding);
-    if (count < 2 && finding->step_count == 0 && finding->evidence_count < 2) {
-        mpiq_diagnosis_drop_finding(analysis->diagnosis); /* all do the same */
-        return;
-    }
+    bool alike = count < 2 && finding->step_count == 0 && finding->evidence_count < 2;
+    if (alike || is_told(analysis, finding))
+        mpiq_diagnosis_drop_finding(analysis->diagnosis);
 }

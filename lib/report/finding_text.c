@@ -347,7 +347,6 @@ static void put_suspects(struct mpiq_page *page, const struct mpiq_finding *find
                     mpiq_buffer_text(&text));
 }
 
-/* Ranks in different calls, by their stacks alone: a hint, which has neither a number nor a suspect. */
 /* "Ranks 0-4 wait for each other in a circle": by the steps; false without memory, or if there is none. */
 static bool put_circle(const struct mpiq_page *page, struct mpiq_buffer *text,
                        const struct mpiq_finding *finding)
@@ -399,6 +398,25 @@ static void put_absent(struct mpiq_buffer *text, const struct mpiq_finding *find
     mpiq_buffer_printf(text, ": the others may wait for %s. ", one ? "it" : "them");
 }
 
+/* "Rank 1 is not in MPI_Allreduce: the other 3 ranks may wait for it.": where most are in a call to which all
+   have to come, if they are members.  The largest group is the last one. */
+static void put_few(struct mpiq_buffer *text, const struct mpiq_finding *finding)
+{
+    const struct mpiq_finding_call *most = &finding->calls[finding->call_count - 1];
+    struct mpiq_rank_set few _cleanup_(mpiq_rank_set_deinit) = {0};
+    bool added = true;
+    for (size_t i = 0; i + 1 < finding->call_count; i++)
+        added = added && mpiq_rank_set_add_set(&few, &finding->calls[i].ranks);
+    if (!added || most->ranks.size <= few.size || !is_for_all(most->collective))
+        return;
+    mpiq_buffer_string(text, few.size == 1 ? "Rank " : "Ranks ");
+    mpiq_put_ranks(text, &few, MPIQ_MOST_RANGES);
+    mpiq_buffer_printf(text, " %s not in %s: the other %" PRIu64 " ranks may wait for %s. ",
+                       few.size == 1 ? "is" : "are", most->collective, most->ranks.size,
+                       few.size == 1 ? "it" : "them");
+}
+
+/* Ranks in different calls, by their stacks alone: a hint, which has neither a number nor a suspect. */
 static void put_hint(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
@@ -410,8 +428,10 @@ static void put_hint(struct mpiq_page *page, const struct mpiq_finding *finding,
     bool collective = false;
     for (size_t i = 0; i < finding->call_count; i++)
         collective = collective || mpiq_collective_class(finding->calls[i].collective) >= 0;
-    if (!put_circle(page, &text, finding) && finding->call_count != 1 && collective && text.length == 0)
+    if (!put_circle(page, &text, finding) && finding->call_count > 1 && collective && text.length == 0) {
+        put_few(&text, finding);
         mpiq_buffer_string(&text, "Ranks in different calls often mean that one took another path. ");
+    }
     mpiq_buffer_string(&text, "Start the job with `mpiq run` to know.");
     mpiq_print(page, INDENT - 2, "%s", mpiq_buffer_text(&text));
 }
