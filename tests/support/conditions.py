@@ -3,6 +3,7 @@
 
 A deadline matters only where a test fails, so none is short.
 """
+import collections
 import hashlib
 import os
 import subprocess
@@ -88,19 +89,22 @@ class Deadline:
 
 
 class Unchanged:
-    """Whether the same has come so often, and for so long, that nothing else will come."""
+    """Whether one of few answers has come so often, and for so long nothing new, that nothing else will come; in whatever order
+    they come."""
 
     def __init__(self, seconds=5, times=5):
         self.seconds = seconds
         self.times = times
-        self.last = self.count = self.deadline = None
+        self.counts = collections.Counter()
+        self.deadline = None
 
     def stays(self, value):
         """Takes in what has come now."""
-        if self.count is None or value != self.last:
-            self.last, self.count, self.deadline = value, 0, Deadline(self.seconds)
-        self.count += 1
-        return self.count >= self.times and self.deadline.passed()
+        name = repr(value)
+        if name not in self.counts:
+            self.deadline = Deadline(self.seconds)
+        self.counts[name] += 1
+        return self.counts[name] >= self.times and self.deadline.passed()
 
 
 def wait_until(condition, what="the condition", seconds=60, every=0.02):
