@@ -27,9 +27,9 @@ def fixture_job(request, tmp_path_factory):
         def mpiq(*words, targets=tuple(pids)):
             return conditions.run([os.environ["MPIQ"], *words, *targets], seconds=120)
 
-        # Rank 1 polls until its ring is full of it.
-        conditions.wait_until(lambda: {call["call"] for call in history(mpiq, 1)} == {"MPI_Test"},
-                              lambda: history(mpiq, 1), every=0.1)
+        # Rank 0 is in its last call, and rank 1 polls until its ring is full of it.
+        conditions.wait_until(lambda: "open" in history(mpiq, 0)[-1] and {call["call"] for call in history(mpiq, 1)} == {"MPI_Test"},
+                              lambda: history(mpiq, 0)[-2:] + history(mpiq, 1), every=0.1)
         yield mpiq
 
 

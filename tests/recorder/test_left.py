@@ -37,13 +37,15 @@ def test_records(states):
 @pytest.mark.parametrize("library", ["mpich", "openmpi"])
 def test_verdict(library, tmp_path):
     with two_ranks(library, HERE / PROGRAM, tmp_path) as wait:
-        answer = wait(lambda pids: subprocess.run([os.environ["MPIQ"], "--json", *pids], capture_output=True,
-                                                  text=True, check=False))
-    report = json.loads(answer.stdout)
-    # One sleeps, the other waits, nobody acts: it may go on.
-    assert (report["verdict"], answer.returncode) in (("running", 0), ("unknown", 3))
-    states = [(rank["state"], rank.get("call")) for rank in report["ranks"]]
-    assert states == [("asleep", None), ("blocked", "MPI_Recv")]
+        def in_place(pids):
+            answer = subprocess.run([os.environ["MPIQ"], "--json", *pids], capture_output=True, text=True, check=False)
+            report = json.loads(answer.stdout)
+            # One sleeps, the other waits, nobody acts: it may go on.
+            assert (report["verdict"], answer.returncode) in (("running", 0), ("unknown", 3)), answer.stdout
+            states = [(rank["state"], rank.get("call")) for rank in report["ranks"]]
+            return states == [("asleep", None), ("blocked", "MPI_Recv")]
+
+        wait(in_place)
 
 
 @pytest.mark.parametrize("library", ["mpich", "openmpi"])
@@ -54,8 +56,9 @@ def test_unseen(library, tmp_path):
             answer = subprocess.run([os.environ["MPIQ"], "--json", *pids], capture_output=True, text=True, check=False)
             report = json.loads(answer.stdout)
             waits_for = report["ranks"][0].get("waits_for", {}).get("text", "")
-            assert "tag 4" not in waits_for and "tag 5" not in waits_for
+            assert "tag 4" not in waits_for
+            assert "tag 5" not in waits_for or report["ranks"][0].get("call") == "MPI_Send", answer.stdout # at that moment
             assert report["verdict"] in ("running", "unknown") or "tag 6" in waits_for, answer.stdout
-            return report["verdict"] not in ("running", "unknown") and report["ranks"][1]["call"] == "MPI_Recv"
+            return report["verdict"] not in ("running", "unknown") and report["ranks"][1].get("call") == "MPI_Recv"
 
         wait(both_wait_for_good)
