@@ -116,6 +116,7 @@ int main(int argc, char **argv)
         pause();
     MPI_Barrier(MPI_COMM_WORLD);
     printf("done\n");
+    fflush(stdout); /* the launcher ends the other when one has ended with that status */
     MPI_Finalize();
     return 7;
 }

@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     if (is(how, "swapped") || is(how, "lengths"))
         mismatch(is(how, "swapped"), rank);
     if (is(how, "truncate") && rank == 0)
-        MPI_Send(data, 4, MPI_INT, 1, 5, MPI_COMM_WORLD);
+        MPI_Send(data, 4, MPI_INT, 1, 5, MPI_COMM_WORLD); /* send */
     if (rank == 1 && !well)
         end(how);
     if (rank == 2 && !well)

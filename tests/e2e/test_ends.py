@@ -103,7 +103,8 @@ def test_the_first_rank_that_ended_is_named(library, program, how, tmp_path):
     assert cause["kind"] == ("truncation" if how == "truncate" else "rank_gone")
     assert cause["suspects"] == "1"
     # The launcher may have ended some before they came further: these may share a line with rank 1.
-    places = {None: None, "MPI_Barrier": LINES["barrier"], "MPI_Recv": LINES["receive"], "MPI_Bcast": LINES["bcast"]}
+    places = {None: None, "MPI_Barrier": LINES["barrier"], "MPI_Send": LINES["send"], "MPI_Recv": LINES["receive"],
+              "MPI_Bcast": LINES["bcast"]}
     others = [line for line in cause["evidence"] if line["ranks"] != "1"]
     assert sorted(rank for line in others for rank in members(line["ranks"]) if rank != 1) == [0, 2, 3], said
     for line in others:

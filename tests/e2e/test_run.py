@@ -186,21 +186,26 @@ def test_a_page_follows_the_verdict(line, mpiq, solver, tmp_path):
                          stdout=subprocess.DEVNULL, stderr=err.open("w"),
                          env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark})
     try:
-        wait_until(lambda: page.exists() and ">running" in page.read_text() or len(ranks_of(mark)) == 2)
+        wait_until(lambda: len(ranks_of(mark)) == 2, "two ranks")
         # It steps: ranks have begun to nap in between.
         naps = {pid: jobs.naps(pid) for pid in ranks_of(mark).values()}
         wait_until(lambda: all(jobs.naps(pid) > before + 20 for pid, before in naps.items()), "ranks that step")
         os.kill(ranks_of(mark)[1], signal.SIGSTOP)
         wait_until(lambda: page.exists() and ">stalled" in page.read_text())
         os.kill(ranks_of(mark)[1], signal.SIGCONT)
-        wait_until(lambda: err.read_text().count(f"mpiq: wrote {page}\n") == 2)
-        assert ">running" in page.read_text()
+        wait_until(lambda: ">running" in page.read_text(), err.read_text)
+        wait_until(lambda: verdicts_in(err)[-2:] == ["stalled", "running"], err.read_text)
+        wait_until(lambda: err.read_text().count(f"mpiq: wrote {page}\n") == len(verdicts_in(err)), err.read_text)
         assert process.poll() is None
     finally:
         process.kill()
         kill_marked(mark)
-    assert [text.split(":")[0] for text in err.read_text().splitlines() if text.startswith(("stalled", "running"))] == [
-        "stalled", "running"]
+    # A job that takes long to start is told to be running before.
+    assert verdicts_in(err) in (["stalled", "running"], ["running", "stalled", "running"])
+
+
+def verdicts_in(err):
+    return [text.split(":")[0] for text in err.read_text().splitlines() if text.startswith(("stalled", "running", "unknown", "deadlock"))]
 
 
 def ranks_of(mark):
@@ -295,8 +300,9 @@ def test_a_server_without_clients_lives(mpiq, tmp_path):
                          tmp_path / "server", stdout=subprocess.DEVNULL, stderr=said.open("w"), cwd=tmp_path,
                          env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark})
     try:
-        wait_until(lambda: "mpiq: " in said.read_text() or process.poll() is not None, said.read_text)
-        assert "(server) waits for another job in MPI_Comm_accept or MPI_Comm_connect: the job goes on" in said.read_text()
+        goes_on = "(server) waits for another job in MPI_Comm_accept or MPI_Comm_connect: the job goes on"
+        wait_until(lambda: goes_on in said.read_text() or process.poll() is not None, said.read_text)
+        assert process.poll() is None, said.read_text()
         assert not re.search("^(stalled|deadlock|running): ", said.read_text(), re.M), said.read_text()
     finally:
         process.kill()

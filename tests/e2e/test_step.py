@@ -92,6 +92,11 @@ def rows(screen):
     return {int(line[1:].split()[0]): line for line in lines if line[1:].split() and line[1:].split()[0].isdigit()}
 
 
+def data_of(screen):
+    """What it says of the data of calls."""
+    return [line.strip() for line in screen.splitlines() if "data:" in line]
+
+
 def wait_for_rows(terminal, *texts):
     """Until the row of each rank has its text: the screen."""
     def are_there(screen):
@@ -108,14 +113,14 @@ def test_screen(step):
     wait_for_rows(terminal, *[f"MPI_Issend to {(rank + 1) % RANKS} tag 7 on MPI_COMM_WORLD  ring.c:{send} main"
                               for rank in range(RANKS)])
     # The verdict is that of two looks: of the first ones the earlier may be from before the hold.
-    screen = terminal.wait_for("unknown: cannot tell whether the job hangs: all ranks are held by mpiq run --step")
-    assert "3 ranks: 3 held before a call, 0 in a call" in screen
+    screen = terminal.wait_for("unknown: cannot tell whether the job hangs: all ranks are held by mpiq run --step",
+                               "3 ranks: 3 held before a call, 0 in a call")
     assert [row[8:].split("MPI_", maxsplit=1)[0].strip() for row in rows(screen).values()] == [
         "held    [0]..>1", "held         [1]..>2", "held     0<.......[2]"]
-    assert [line.strip() for line in screen.splitlines() if "data:" in line] == [f"data: 1 MPI_INT: {rank}" for rank in range(RANKS)]
+    assert data_of(screen) == [f"data: 1 MPI_INT: {rank}" for rank in range(RANKS)]
     terminal.type("a")
-    screen = wait_for_rows(terminal, *[f"MPI_Recv from MPI_ANY_SOURCE tag 7 on MPI_COMM_WORLD  ring.c:{receive} main"] * RANKS)
-    assert "data:" not in screen
+    wait_for_rows(terminal, *[f"MPI_Recv from MPI_ANY_SOURCE tag 7 on MPI_COMM_WORLD  ring.c:{receive} main"] * RANKS)
+    terminal.until(lambda screen: not data_of(screen), "no data")
     terminal.type("q")
     assert RIGHT in terminal.wait_for("status 0")
 
@@ -146,8 +151,8 @@ def test_one_rank(step):
     terminal.type("Down", "s")
     wait_for_rows(terminal, "MPI_Issend", "MPI_Recv", "MPI_Issend")
     terminal.type("s")
-    screen = wait_for_rows(terminal, "held", "  in  ", "held")
-    assert "0<--[1]-->2" in rows(screen)[1]
+    wait_for_rows(terminal, "held", "  in  ", "held")
+    wait_for_rows(terminal, "", "0<--[1]-->2", "")
     terminal.type("s")
     terminal.wait_for("this rank is not held before a call")
     terminal.type("q")
@@ -188,12 +193,12 @@ def test_to_the_end(step):
     calls = {rank: [] for rank in range(RANKS)}
     step_to(terminal, "Reduce", calls)
     assert calls == {rank: ["Issend", "Recv", "Wait"] * 3 + ["Reduce"] for rank in range(RANKS)}
-    screen = wait_for_rows(terminal, *["MPI_Reduce root 0 MPI_SUM on MPI_COMM_WORLD"] * RANKS)
-    assert [line.strip() for line in screen.splitlines() if "data:" in line] == [f"data: 1 MPI_INT: {rank}" for rank in range(RANKS)]
+    wait_for_rows(terminal, *["MPI_Reduce root 0 MPI_SUM on MPI_COMM_WORLD"] * RANKS)
+    terminal.until(lambda screen: data_of(screen) == [f"data: 1 MPI_INT: {rank}" for rank in range(RANKS)], "the data of each")
     # The root waits for all the others.
     terminal.type("s")
-    screen = wait_for_rows(terminal, "  in  ", "held", "held")
-    assert "[0]-->1--->2" in rows(screen)[0]
+    wait_for_rows(terminal, "  in  ", "held", "held")
+    wait_for_rows(terminal, "[0]-->1--->2", "", "")
     terminal.type("a")
     wait_for_rows(terminal, *["MPI_Finalize"] * RANKS)
     terminal.type("a")
@@ -283,8 +288,8 @@ def test_rows(step, stepped):
     terminal = step("--break", "comm=rows", program=[stepped, "rows"])
     wait_for_rows(terminal, "MPI_Comm_split", "MPI_Comm_split")
     terminal.type("c")
-    screen = wait_for_rows(terminal, "[0]..>1   MPI_Send to 1 tag 9 on rows [breakpoint 1]", "0<..[1]")
-    assert "data: 1 MPI_INT: 44" in screen
+    wait_for_rows(terminal, "[0]..>1   MPI_Send to 1 tag 9 on rows [breakpoint 1]", "0<..[1]")
+    terminal.wait_for("data: 1 MPI_INT: 44")
     terminal.type("q")
     assert "rows have 44" in terminal.wait_for("status 0")
 
@@ -389,7 +394,7 @@ def test_threads(step, stepped):
     """Each thread of a rank has a row."""
     terminal = step(program=[stepped, "threads"])
     terminal.wait_for("4 ranks and threads: 4 held before a call")
-    assert re.search(r"0/\d+  held .* MPI_Send to 1 tag 2[03]", terminal.screen())
+    terminal.until(lambda screen: re.search(r"0/\d+  held .* MPI_Send to 1 tag 2[03]", screen), "the row of a thread")
     wait_until(lambda: "status " in terminal.screen() or terminal.type("a"), terminal.screen, every=0.2)
     assert "threads have 43" in terminal.wait_for("status 0")
 
@@ -408,7 +413,7 @@ def test_types(step, stepped):
                        ("MPI_Type_free", "held")]:
         wait_for_rows(terminal, call, "")
         screen = terminal.wait_for(data)
-        assert "?" not in "".join(line for line in screen.splitlines() if "data:" in line), screen
+        assert "?" not in "".join(data_of(screen)), screen
         terminal.type("a")
     wait_for_rows(terminal, "MPI_Finalize", "MPI_Finalize")
     terminal.type("a")

@@ -2,6 +2,7 @@
 """mpiq watch: on a terminal, as lines, and played back; the job goes on whatever happens to either."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -30,13 +31,22 @@ def watch(mpiq, job, directory, *before):
     return Terminal([*before, mpiq.path, "watch", "--interval", "0.5", job.pid], directory)
 
 
+def at_look(terminal, number, *texts):
+    """Until the screen of that look, or of one after it, has all of them: it."""
+    def is_there(screen):
+        look = re.search(r"\blook (\d+)", screen)
+        return look and int(look[1]) >= number and all(text in screen for text in texts) and screen
+
+    return terminal.until(is_there, [f"look {number}", *texts])
+
+
 def test_hung(hung, mpiq, tmp_path):
     """The verdict, the cells and who waits for whom are those of the report; keys lead on from there."""
     report = mpiq(hung.pid).out
+    assert report.startswith("deadlock: "), report
     with watch(mpiq, hung, tmp_path) as terminal:
-        screen = terminal.wait_for("deadlock: ", "Who waits for whom", "look 2")
+        screen = at_look(terminal, 2, "deadlock: ", "Who waits for whom", "suspect: look there first")
         assert report.split(" (", maxsplit=1)[0] in screen
-        assert "suspect: look there first" in screen
         assert "stuck" in screen
         terminal.type("w", "1", "Enter")
         chain = mpiq("why", "1", hung.pid).out
@@ -56,12 +66,11 @@ def test_hung(hung, mpiq, tmp_path):
 
 def test_resized(hung, mpiq, tmp_path):
     with watch(mpiq, hung, tmp_path) as terminal:
-        terminal.wait_for("Who waits for whom")
+        terminal.wait_for("deadlock: ", "Who waits for whom")
         terminal.resize(60, 15)
-        wait_until(lambda: "q quit" in terminal.screen().splitlines()[14], terminal.screen)
-        screen = terminal.screen().splitlines()
+        screen = terminal.until(lambda screen: "q quit" in screen.splitlines()[14] and screen.startswith("deadlock: ") and screen,
+                                "the smaller screen").splitlines()
         assert len(screen) == 15 and max(map(len, screen)) <= 60
-        assert screen[0].startswith("deadlock: ")
         terminal.resize(100, 30)
         wait_until(lambda: "q quit" in terminal.screen().splitlines()[29], terminal.screen)
         terminal.wait_for("Who waits for whom")
@@ -69,7 +78,7 @@ def test_resized(hung, mpiq, tmp_path):
 
 def test_pause_and_steps(checksum, mpiq, tmp_path):
     with watch(mpiq, checksum, tmp_path) as terminal:
-        terminal.wait_for("running: ", "look 3")
+        at_look(terminal, 3, "running: ")
         terminal.type("Space")
         terminal.wait_for(", paused")
         terminal.type("Left")
@@ -84,11 +93,11 @@ def test_pause_and_steps(checksum, mpiq, tmp_path):
 
 def test_saved(hung, mpiq, tmp_path):
     with watch(mpiq, hung, tmp_path) as terminal:
-        terminal.wait_for("Who waits for whom")
+        terminal.wait_for("deadlock: ", "Who waits for whom")
         terminal.type("s")
         terminal.wait_for("wrote mpiq-")
         terminal.type("p")
-        wait_until(lambda: len(list(tmp_path.glob("mpiq-*.html"))) == 1, terminal.screen)
+        wait_until(lambda: [page for page in tmp_path.glob("mpiq-*.html") if "</html>" in page.read_text()], terminal.screen)
     snapshot, = tmp_path.glob("mpiq-*.mpiq")
     page, = tmp_path.glob("mpiq-*.html")
     assert mpiq(snapshot).status == 1
@@ -185,9 +194,9 @@ def test_libraries(name, programs, mpiq, tmp_path):
     with jobs.Job(library, [executable], RANKS) as job:
         job.wait_ready()
         with watch(mpiq, job, tmp_path) as terminal:
-            terminal.wait_for("Who waits for whom", "look 2")
+            at_look(terminal, 2, "Who waits for whom")
             terminal.resize(60, 15)
-            terminal.wait_for("look 3")
+            at_look(terminal, 3)
             terminal.resize(100, 30)
             terminal.wait_for("Who waits for whom")
             assert_right_result(job)
