@@ -112,16 +112,16 @@ class Slurm:
         return "\n".join(f"{file.name}:\n{file.read_text(errors='replace')[-1500:]}" for file in files)
 
     def batch(self, command, *options, environment=None):
-        """Submits a command: the job's number, once it runs."""
+        """Submits a command: the job's number, once it runs, or has run."""
         return self.submit(f"#!/bin/sh\n{command}\n", *options, environment=environment)
 
     def submit(self, script, *options, environment=None):
-        """Submits a script: the job's number, once it runs."""
+        """Submits a script: the job's number, once it runs, or has run."""
         file = self.directory / "script"
         file.write_text(script, encoding="utf-8")
         number = self.box.run("sbatch", "--parsable", f"--output={self.directory}/job-%j.out", *options, file,
                               environment=environment).strip()
-        self.until(f"job {number}", lambda: self.state(number) == "RUNNING")
+        self.until(f"job {number}", lambda: self.state(number) not in ("", "PENDING", "CONFIGURING"))
         return number
 
     def state(self, number):
