@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What takes more than a second says on a terminal what it is at; the answer stays as it is, and a pipe gets nothing of it."""
 import os
+import pathlib
 import pty
 import shutil
 import subprocess
 
 import pytest
 
-from support.conditions import ended
+from support.conditions import ended, wait_until
 from support.harmless import assert_nothing_stopped
 
 SECONDS = 120
@@ -68,6 +69,8 @@ def starting(tmp_path, allow_root):
     agent.chmod(0o755)
     process = subprocess.Popen(["mpirun.openmpi", "--mca", "plm_rsh_agent", str(agent), "--host", "elsewhere", "-n", "1", "true"],
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=allow_root)
+    # Before that it has no table of its ranks that could be empty.
+    wait_until(lambda: "/libopen-rte.so" in pathlib.Path(f"/proc/{process.pid}/maps").read_text(), "mpirun's libraries")
     yield process.pid
     process.terminate()
     ended(process)
