@@ -24,13 +24,15 @@ MESON_SKIP = 77
 
 # What takes longest, begun first: parts, and all other parts of a folder.
 LONGEST = ["hosts/test_many_hosts", "latent/test_latent", "e2e/test_run", "mqs/test_live", "gdb/test_gdb_job", "calls/test_against_records",
-           "patch", "mqs", "hangs", "latent", "security", "calls", "e2e", "gdb", "hosts"]
+           "e2e/test_step", "hangs on openmpi+record", "recorder/test_languages", "patch", "mqs", "hangs", "latent", "security", "calls",
+           "e2e", "gdb", "hosts"]
 # Folders whose files are run one by one, so that several sides share them.
 BY_FILE = {"calls", "e2e", "gdb", "hosts", "latent", "mqs", "recorder", "security"}
 # The pids at which the sides begin: Open MPI names files after the launcher's pid, so no two sides use the same ones.  One
 # side more than most machines for tests have processors, because many tests wait.
 FIRST_PIDS = (1000, 11000, 22000)
-# Folders that are left to the whole run: they need libraries that we build, other hosts, or many looks.
+# Folders that are left to the whole run, as tests marked `whole` are: they need libraries that we build, other hosts, or many
+# looks.
 NOT_QUICK = {"hosts", "mqs", "patch", "security"}
 # Files too: what this one compares, tests/hangs compares at the jobs that it has started anyway.
 NOT_QUICK_FILES = {"calls/test_against_records"}
@@ -112,18 +114,21 @@ def parts(tier):
             left_out = {live, HERE / "hangs" / "test_run_corpus.py"} if quick else {live}
             chosen = sorted(set(HERE.glob("hangs/test_*.py")) - left_out)
         found.append((name, chosen))
-    found.sort(key=lambda part: next((i for i, name in enumerate(LONGEST) if part[0] == name or part[0].startswith(name + "/")),
-                                     len(LONGEST)))
-    return found + by_line if quick else by_line + found
+
+    def place(part):
+        return next((i for i, name in enumerate(LONGEST) if part[0] == name or part[0].startswith((f"{name}/", f"{name} "))),
+                    len(LONGEST))
+
+    return sorted(found + by_line, key=place) if quick else by_line + sorted(found, key=place)
 
 
-def run_part(build, name, arguments, first_pid, counts):
+def run_part(build, tier, name, arguments, first_pid, counts):
     """One part of the end-to-end tests, with what they print in one piece; adds to counts."""
     report = os.path.join(build, f"pytest-{re.sub('[ :/]', '-', name)}.xml")
     if os.path.exists(report):
         os.remove(report)
     command = [sys.executable, "-m", "pytest", *map(str, arguments), "-q", "-rs", f"--junitxml={report}",
-               "-p", "no:cacheprovider", "--durations=5", "--durations-min=5"]
+               "-p", "no:cacheprovider", "--durations=5", "--durations-min=5", *(["-m", "not whole"] if tier == "quick" else [])]
     if first_pid is not None:
         command = [*OWN_PROCESSES, str(first_pid), *command]
     began = time.monotonic()
@@ -174,7 +179,7 @@ def run_pytest(build, tier):
                 name, arguments = waiting.get_nowait()
             except queue.Empty:
                 return
-            run_part(build, name, arguments, first_pid, counts)
+            run_part(build, tier, name, arguments, first_pid, counts)
 
     workers = [threading.Thread(target=work, args=(pid,)) for pid in (FIRST_PIDS if can_part() else (None,))]
     for worker in workers:

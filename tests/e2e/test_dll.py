@@ -65,7 +65,7 @@ def test_the_stock_dll_by_mpiq(stock, mpiq):
 @pytest.mark.parametrize("name, where, words", [
     ("crashing", "11", "crashed (signal 11, Segmentation fault) while preparing for the program"),
     ("crashing", "22", "crashed (signal 6, Aborted) while preparing for the process"),
-    ("looping", "21", "timed out after"),
+    pytest.param("looping", "21", "timed out after", marks=pytest.mark.whole), # for half a minute of processor time
     ("lying", "11", "the program cannot be prepared for reading: error 4242"),
 ])
 def test_with_a_bad_dll_the_stacks_still_show_what_ranks_do(name, where, words, any_hung, mpiq):

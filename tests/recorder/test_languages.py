@@ -31,8 +31,8 @@ def report(library, *command):
     return re.sub(r" +", " ", re.sub(r" \d+(\.\d)? s ", " ", answer.stderr))
 
 
-@pytest.mark.parametrize("kind", ["mpif", "f08"])
-@pytest.mark.parametrize("library", ["mpich", "openmpi"])
+@pytest.mark.parametrize("library, kind", [("mpich", "mpif"), ("openmpi", "f08"), pytest.param("mpich", "f08", marks=pytest.mark.whole),
+                                           pytest.param("openmpi", "mpif", marks=pytest.mark.whole)])
 def test_fortran(library, kind, tmp_path):
     if not shutil.which(f"mpif90.{library}"):
         pytest.skip(f"mpif90.{library} is not installed")

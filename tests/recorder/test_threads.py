@@ -52,6 +52,7 @@ def test_counts_are_exact_with_threads(library, tmp_path):
     assert "problems" not in state
 
 
+@pytest.mark.whole # the recorder is compiled anew for it
 def test_threads_do_not_race(tmp_path):
     """The recording code under the thread sanitizer, on a library in which no thread waits for another."""
     recorder, stub = HERE.parents[1] / "recorder", tmp_path / "libstub.so"
