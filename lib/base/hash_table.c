@@ -74,16 +74,33 @@ uint32_t mpiq_hash_table_next(const struct mpiq_hash_table *table, uint64_t hash
     }
 }
 
+static uint64_t word(const unsigned char *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+/* As mpiq_hash_two, but the same in every process that starts with the same hash. */
+static uint64_t mix(uint64_t hash, uint64_t first, uint64_t second)
+{
+    unsigned __int128 product = (unsigned __int128)(first ^ hash) * (second ^ hash ^ MPIQ_HASH_FIXED);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 uint64_t mpiq_hash_bytes(uint64_t hash, const void *bytes, size_t length)
 {
     const unsigned char *at = bytes;
-    for (; length >= 8; length -= 8, at += 8) {
-        uint64_t value;
-        memcpy(&value, at, 8);
-        hash = mpiq_hash(hash, value);
+    size_t rest = length;
+    for (; rest > 16; rest -= 16, at += 16)
+        hash = mix(hash, word(at), word(at + 8));
+    uint64_t first = 0, second = 0;
+    if (rest >= 8) { /* the two may overlap: the length tells how far */
+        first = word(at);
+        second = word(at + rest - 8);
+    } else {
+        for (; rest > 0; rest--)
+            first = first << 8 | *at++;
     }
-    uint64_t rest = length;
-    for (; length > 0; length--)
-        rest = rest << 8 | *at++;
-    return mpiq_hash(hash, rest);
+    return mpiq_hash(mix(hash, first, second), length);
 }
