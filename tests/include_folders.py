@@ -43,7 +43,7 @@ MAY_USE = {
 # The headers that are for other folders; of a folder that is not here all are, but the private ones.
 FOR_OTHERS = {
     # What folds a million ranks into lines is behind snapshot.h.
-    "lib/state": {"arena.h", "budget.h", "fact.h", "finding.h", "group_hash.h", "job_state.h", "late.h", "place.h", "rank_set.h",
+    "lib/state": {"arena.h", "budget.h", "calls.h", "fact.h", "finding.h", "group_hash.h", "job_state.h", "late.h", "place.h", "rank_set.h",
                   "rank_state.h", "snapshot.h", "stack_tree.h"},
     "lib/process": {"core_end.h", "mappings.h", "object.h", "peer.h", "pipe.h", "serve.h", "symbols.h", "target.h", "wire.h"},
     "lib/rank/helper": set(),

@@ -80,7 +80,7 @@ bool mpiq_has_left(const struct mpiq_analysis *analysis, uint32_t process)
 {
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
     return rank && (rank->phase >= MPIQ_PHASE_FINALIZING ||
-                    mpiq_blocking_call(analysis->diagnosis->ranks[process].call) == MPIQ_BLOCKING_FINALIZE);
+                    analysis->diagnosis->ranks[process].blocking == MPIQ_BLOCKING_FINALIZE);
 }
 
 struct mpiq_ranks mpiq_arena_ranks(struct mpiq_analysis *analysis, const struct mpiq_rank_set *set)

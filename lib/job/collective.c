@@ -170,55 +170,6 @@ bool mpiq_collective_has_bytes(int collective)
     return traits && traits->bytes;
 }
 
-enum mpiq_blocking mpiq_blocking_call(const char *name)
-{
-    static const struct {
-        const char *name; /* after MPI_ */
-        enum mpiq_blocking blocking;
-    } calls[] = {
-        {"Recv", MPIQ_BLOCKING_RECEIVE},      {"Probe", MPIQ_BLOCKING_RECEIVE},
-        {"Mprobe", MPIQ_BLOCKING_RECEIVE},    {"Mrecv", MPIQ_BLOCKING_RECEIVE},
-        {"Send", MPIQ_BLOCKING_SEND},         {"Ssend", MPIQ_BLOCKING_SEND},
-        {"Rsend", MPIQ_BLOCKING_SEND},        {"Buffer_detach", MPIQ_BLOCKING_SEND},
-        {"Sendrecv", MPIQ_BLOCKING_BOTH},     {"Sendrecv_replace", MPIQ_BLOCKING_BOTH},
-        {"Wait", MPIQ_BLOCKING_REQUESTS},     {"Waitall", MPIQ_BLOCKING_REQUESTS},
-        {"Waitany", MPIQ_BLOCKING_REQUESTS},  {"Waitsome", MPIQ_BLOCKING_REQUESTS},
-        {"Init", MPIQ_BLOCKING_INIT},         {"Init_thread", MPIQ_BLOCKING_INIT},
-        {"Finalize", MPIQ_BLOCKING_FINALIZE},
-    };
-    if (!name || strncmp(name, "MPI_", 4) != 0)
-        return MPIQ_BLOCKING_NOT;
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if (calls[i].name[0] == name[4] && strcmp(calls[i].name, name + 4) == 0)
-            return calls[i].blocking;
-    }
-    int collective = mpiq_collective_class(name);
-    return collective >= 0 && mpiq_collective_kind(collective) == 'B' ? MPIQ_BLOCKING_COLLECTIVE
-                                                                      : MPIQ_BLOCKING_NOT;
-}
-
-bool mpiq_call_probes(const char *name)
-{
-    static const char *const calls[] = {"MPI_Iprobe", "MPI_Improbe", "MPI_Probe", "MPI_Mprobe"};
-    for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++) {
-        if (strcmp(name, calls[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-bool mpiq_call_waits_in_window(const char *name)
-{
-    static const char *const calls[] = {"wait",   "start",      "complete",       "lock",      "lock_all",
-                                        "unlock", "unlock_all", "flush",          "flush_all", "flush_local",
-                                        "fence",  "free",       "flush_local_all"};
-    for (size_t i = 0; name && strncmp(name, "MPI_Win_", 8) == 0 && i < sizeof calls / sizeof *calls; i++) {
-        if (strcmp(name + 8, calls[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 static const struct mpiq_job_member *rank_member(const struct mpiq_job_state *job,
                                                  const struct mpiq_job_rank *rank, uint32_t at)
 {
@@ -329,9 +280,8 @@ void mpiq_thread_collective(const struct mpiq_job_state *job, const struct mpiq_
         if (wait->collective_comm != MPIQ_NONE)
             ret->comm = job->communicators[wait->collective_comm].user;
     }
-    const char *name = mpiq_job_string(job, thread->call);
-    if (ret->collective < 0 && name && mpiq_blocking_call(name) == MPIQ_BLOCKING_COLLECTIVE)
-        ret->collective = mpiq_collective_class(name);
+    if (ret->collective < 0 && thread->blocking == MPIQ_BLOCKING_COLLECTIVE)
+        ret->collective = mpiq_collective_class(mpiq_job_string(job, thread->call));
     if (ret->collective < 0)
         return;
     for (uint32_t i = 0; i < rank->member_count; i++) {

@@ -54,27 +54,6 @@ bool mpiq_collective_has_bytes(int collective);
 /* Whether it has arguments that may not fit those of others: a root, an operation, or data. */
 bool mpiq_collective_moves_data(int collective);
 
-/* What an MPI function may block on; by its name. */
-enum mpiq_blocking {
-    MPIQ_BLOCKING_NOT,     /* it comes back, or is not known */
-    MPIQ_BLOCKING_RECEIVE, /* receive, probe */
-    MPIQ_BLOCKING_SEND,
-    MPIQ_BLOCKING_BOTH,     /* MPI_Sendrecv */
-    MPIQ_BLOCKING_REQUESTS, /* MPI_Wait, MPI_Waitall and so on */
-    MPIQ_BLOCKING_COLLECTIVE,
-    MPIQ_BLOCKING_INIT,
-    MPIQ_BLOCKING_FINALIZE
-};
-
-enum mpiq_blocking mpiq_blocking_call(const char *name);
-
-/* Whether a call of MPI's asks for messages: MPI_Iprobe, MPI_Mprobe.  NULL: no. */
-bool mpiq_call_probes(const char *name);
-
-/* Whether a call of MPI's waits for what other ranks do at a window: MPI_Win_wait, MPI_Win_lock.  NULL: no.
- */
-bool mpiq_call_waits_in_window(const char *name);
-
 /* The collective call that a thread is in. */
 struct mpiq_thread_collective {
     int collective; /* class; -1: none */
@@ -114,6 +93,13 @@ static inline const struct mpiq_job_wait *mpiq_innermost_wait(const struct mpiq_
                                                               const struct mpiq_job_thread *thread)
 {
     return thread->wait_count ? &job->waits[thread->first_wait + thread->wait_count - 1] : NULL;
+}
+
+/* Whether a thread waits in its call: by its record, else by what it has called. */
+static inline bool mpiq_is_waiting(const struct mpiq_job_thread *thread)
+{
+    return thread->wait_count > 0 ||
+           (!thread->has_wait_record && thread->in_mpi && thread->blocking != MPIQ_BLOCKING_NOT);
 }
 
 #endif

@@ -220,6 +220,7 @@ void mpiq_add_evidence(struct mpiq_analysis *analysis, struct mpiq_finding *find
         .process = process,
         .thread = thread,
         .operation = operation != MPIQ_NONE ? operation : holding_operation(analysis, thread),
+        .finalizes = rank->blocking == MPIQ_BLOCKING_FINALIZE,
     };
     bool message =
         finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED;
@@ -232,11 +233,11 @@ void mpiq_add_evidence(struct mpiq_analysis *analysis, struct mpiq_finding *find
             wanted.call = NULL;
             wanted.activity = MPIQ_ACTIVITY_ASLEEP;
         }
+        wanted.finalizes = wanted.call && row->in_mpi && row->blocking == MPIQ_BLOCKING_FINALIZE;
         wanted.number = row->in_mpi ? wanted.number : 0;
         wanted.site = row->site != MPIQ_NONE ? row->site : row->innermost;
         wanted.since = mpiq_waited(job, mpiq_job_rank_of(job, process), row);
     }
-    wanted.finalizes = mpiq_blocking_call(wanted.call) == MPIQ_BLOCKING_FINALIZE;
     size_t at = 0;
     while (at < finding->evidence_count && !is_class(analysis, &finding->evidence[at], &wanted))
         at++;

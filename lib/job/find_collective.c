@@ -131,7 +131,7 @@ static void collect_thread(struct instances *instances, uint32_t process, uint32
     struct mpiq_thread_collective in;
     mpiq_thread_collective(job, mpiq_job_rank_of(job, process), row, &in);
     const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, row);
-    enum mpiq_blocking blocking = mpiq_blocking_call(mpiq_job_string(job, row->call));
+    enum mpiq_blocking blocking = row->blocking;
     bool fence = wait && (wait->kind == MPIQ_WAIT_FINALIZE || wait->kind == MPIQ_WAIT_INIT);
     if (blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT || fence) {
         bool finalize = fence ? wait->kind == MPIQ_WAIT_FINALIZE : blocking == MPIQ_BLOCKING_FINALIZE;
@@ -157,13 +157,6 @@ static void collect_thread(struct instances *instances, uint32_t process, uint32
     }
 }
 
-static bool waits(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread)
-{
-    return thread->wait_count > 0 ||
-           (!thread->has_wait_record && thread->in_mpi &&
-            mpiq_blocking_call(mpiq_job_string(job, thread->call)) != MPIQ_BLOCKING_NOT);
-}
-
 static void collect(struct instances *instances)
 {
     const struct mpiq_analysis *analysis = instances->analysis;
@@ -176,7 +169,7 @@ static void collect(struct instances *instances)
             diagnosed->activity == MPIQ_ACTIVITY_BLOCKED || diagnosed->activity == MPIQ_ACTIVITY_POLLING;
         for (uint32_t i = 0; rank && lives && i < rank->thread_count; i++) {
             uint32_t thread = rank->first_thread + i;
-            if (waits(job, &job->threads[thread]))
+            if (mpiq_is_waiting(&job->threads[thread]))
                 collect_thread(instances, process, thread);
         }
     }
@@ -322,9 +315,7 @@ static void find_made(const struct mpiq_analysis *analysis, const struct roll_ca
 
 static bool is_in_collective(const struct mpiq_analysis *analysis, uint32_t process)
 {
-    enum mpiq_blocking blocking = mpiq_blocking_call(analysis->diagnosis->ranks[process].call);
-    return blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE ||
-           blocking == MPIQ_BLOCKING_INIT;
+    return analysis->diagnosis->ranks[process].collective;
 }
 
 /* Whether a process may still come: it acts, or may act once it is woken or continued. */
@@ -338,10 +329,10 @@ enum any_of { ANY_COLLECTIVE, WITH_ROOT, WITH_DATA };
 
 static bool is_in_call(const struct mpiq_analysis *analysis, uint32_t process, enum any_of which)
 {
-    const char *call = analysis->diagnosis->ranks[process].call;
-    if (mpiq_blocking_call(call) != MPIQ_BLOCKING_COLLECTIVE)
+    const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
+    if (rank->blocking != MPIQ_BLOCKING_COLLECTIVE)
         return false;
-    int collective = mpiq_collective_class(call);
+    int collective = mpiq_collective_class(rank->call);
     return which == WITH_ROOT   ? mpiq_collective_has_root(collective)
            : which == WITH_DATA ? mpiq_collective_moves_data(collective)
                                 : true;

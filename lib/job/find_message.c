@@ -255,7 +255,7 @@ static void add(struct mpiq_unmatched *collection, const struct mpiq_alike *alik
 /* Whether a process is in a collective, so that a message which it sent or holds is not merely early. */
 static bool has_moved_on(const struct mpiq_analysis *analysis, uint32_t process)
 {
-    enum mpiq_blocking blocking = mpiq_blocking_call(analysis->diagnosis->ranks[process].call);
+    enum mpiq_blocking blocking = analysis->diagnosis->ranks[process].blocking;
     return blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE;
 }
 

@@ -15,7 +15,7 @@ static bool find_pair(const struct mpiq_analysis *analysis, uint32_t process, st
     const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     enum { MOST_THREADS = 64 };
-    for (uint32_t i = 0; rank && i < rank->thread_count && i < MOST_THREADS; i++) {
+    for (uint32_t i = 0; rank && i + 1 < rank->thread_count && i < MOST_THREADS; i++) {
         const struct mpiq_job_thread *a = &job->threads[rank->first_thread + i];
         if (a->same_wait != MPIQ_YES)
             continue;

@@ -251,7 +251,7 @@ static bool in_finalize(const struct mpiq_analysis *analysis, uint32_t process,
                         const struct mpiq_job_rank *rank)
 {
     return rank->phase == MPIQ_PHASE_FINALIZING ||
-           mpiq_blocking_call(analysis->diagnosis->ranks[process].call) == MPIQ_BLOCKING_FINALIZE;
+           analysis->diagnosis->ranks[process].blocking == MPIQ_BLOCKING_FINALIZE;
 }
 
 static void find_leaks(struct mpiq_analysis *analysis)

@@ -29,8 +29,7 @@ void mpiq_note_stack_waits(struct mpiq_analysis *analysis)
     for (uint32_t process = 0; process < analysis->job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
         struct mpiq_rank_diagnosis *diagnosed = &analysis->diagnosis->ranks[process];
-        bool waits = mpiq_blocking_call(diagnosed->call) != MPIQ_BLOCKING_NOT ||
-                     mpiq_call_waits_in_window(diagnosed->call);
+        bool waits = diagnosed->blocking != MPIQ_BLOCKING_NOT || mpiq_call_waits_in_window(diagnosed->call);
         if (rank && by_stacks_alone(rank) && waits && diagnosed->activity == MPIQ_ACTIVITY_POLLING)
             diagnosed->activity = MPIQ_ACTIVITY_BLOCKED;
     }

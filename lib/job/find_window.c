@@ -152,7 +152,7 @@ static bool has_left_window(const struct mpiq_analysis *analysis, uint32_t windo
     const struct mpiq_job_window_view *view = mpiq_job_window_view_of(analysis->job, process, window);
     return rank && view && !view->freeing &&
            (rank->phase == MPIQ_PHASE_FINALIZING ||
-            mpiq_blocking_call(analysis->diagnosis->ranks[process].call) == MPIQ_BLOCKING_FINALIZE);
+            analysis->diagnosis->ranks[process].blocking == MPIQ_BLOCKING_FINALIZE);
 }
 
 /* Those of whom a lock, unlock or flush needs an answer, and who are in MPI_Finalize with the window; ret

@@ -110,7 +110,7 @@ static bool is_before_fence(const struct mpiq_job_state *job, const struct mpiq_
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
         const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
-        bool finalize = mpiq_blocking_call(mpiq_job_string(job, thread->call)) == MPIQ_BLOCKING_FINALIZE;
+        bool finalize = thread->blocking == MPIQ_BLOCKING_FINALIZE;
         bool at_fence = wait ? wait->kind == MPIQ_WAIT_FINALIZE : finalize;
         if (thread->same_wait == MPIQ_YES && !at_fence && (finalize || rank->phase == MPIQ_PHASE_FINALIZING))
             return true;
@@ -128,7 +128,7 @@ uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool fi
         if (!rank)
             continue;
         const struct mpiq_rank_diagnosis *diagnosed = &graph->diagnosis->ranks[process];
-        enum mpiq_blocking blocking = mpiq_blocking_call(diagnosed->call);
+        enum mpiq_blocking blocking = diagnosed->blocking;
         bool there = finalize ? rank->phase >= MPIQ_PHASE_FINALIZING || blocking == MPIQ_BLOCKING_FINALIZE
                               : rank->phase > MPIQ_PHASE_LOADED || diagnosed->call;
         if (there && finalize && is_before_fence(job, rank))

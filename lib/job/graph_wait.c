@@ -519,7 +519,7 @@ static uint32_t build_from_stack(struct mpiq_wait_graph *graph, const struct mpi
                                  const struct mpiq_job_thread *thread)
 {
     const struct mpiq_job_state *job = graph->job;
-    enum mpiq_blocking blocking = mpiq_blocking_call(mpiq_job_string(job, thread->call));
+    enum mpiq_blocking blocking = thread->blocking;
     uint32_t before = graph->edge_count;
     for (uint32_t i = 0; i < rank->operation_count; i++) {
         uint32_t operation = rank->first_operation + i;

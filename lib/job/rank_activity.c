@@ -227,12 +227,9 @@ static enum mpiq_rank_activity thread_activity(const struct mpiq_job_state *job,
                                                const struct mpiq_job_rank *rank,
                                                const struct mpiq_job_thread *thread)
 {
-    const char *call = mpiq_job_string(job, thread->call);
     if (thread->stepped)
         return MPIQ_ACTIVITY_HELD;
-    bool waits = thread->wait_count > 0 || (!thread->has_wait_record && thread->in_mpi &&
-                                            mpiq_blocking_call(call) != MPIQ_BLOCKING_NOT);
-    if (waits && (thread->same_wait == MPIQ_YES || rank->looks != 3))
+    if (mpiq_is_waiting(thread) && (thread->same_wait == MPIQ_YES || rank->looks != 3))
         return MPIQ_ACTIVITY_BLOCKED;
     if (rank->end.kind != MPIQ_END_NONE &&
         thread->in_mpi) /* it was in that call, and nobody knows how often */
@@ -266,13 +263,16 @@ static void rank_activity(const struct mpiq_job_state *job, const struct mpiq_jo
     if (best) {
         ret->thread = (uint32_t)(best - job->threads);
         ret->call = best->in_mpi ? mpiq_job_string(job, best->call) : NULL;
+        ret->blocking = best->in_mpi ? best->blocking : MPIQ_BLOCKING_NOT;
         ret->site = best->site != MPIQ_NONE ? best->site : best->innermost;
         ret->activity = thread_activity(job, rank, best);
         ret->before = mpiq_job_string(job, best->stepped);
         if (best->in_mpi || ret->activity != MPIQ_ACTIVITY_POLLING) /* a poll's last call is MPI's */
             ret->library_call = mpiq_job_string(job, best->library_call);
-        if (!best->in_mpi && ret->activity == MPIQ_ACTIVITY_POLLING)
+        if (!best->in_mpi && ret->activity == MPIQ_ACTIVITY_POLLING) {
             ret->call = mpiq_job_string(job, rank->last_mpi_call);
+            ret->blocking = (uint8_t)mpiq_blocking_call(ret->call);
+        }
     } else if (rank->thread_count == 0) {
         ret->activity = rank->process_state == 'R' ? MPIQ_ACTIVITY_COMPUTING : MPIQ_ACTIVITY_UNREADABLE;
     }
@@ -303,11 +303,10 @@ static void rank_activity(const struct mpiq_job_state *job, const struct mpiq_jo
 /* What kind of call a rank is in. */
 static void describe_call(const struct mpiq_job_state *job, struct mpiq_rank_diagnosis *ret)
 {
-    enum mpiq_blocking blocking = mpiq_blocking_call(ret->call);
     enum mpiq_system_call in =
         ret->thread == MPIQ_NONE ? MPIQ_CALL_NONE : job->threads[ret->thread].system_call;
-    ret->collective = blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE ||
-                      blocking == MPIQ_BLOCKING_INIT;
+    ret->collective = ret->blocking == MPIQ_BLOCKING_COLLECTIVE || ret->blocking == MPIQ_BLOCKING_FINALIZE ||
+                      ret->blocking == MPIQ_BLOCKING_INIT;
     bool mutex = ret->thread != MPIQ_NONE && is_mutex_call(job, &job->threads[ret->thread]);
     ret->asleep_for_mutex = in == MPIQ_CALL_FUTEX && mutex;
     ret->asleep_on_file = in != MPIQ_CALL_NONE && (in != MPIQ_CALL_FUTEX || mutex);

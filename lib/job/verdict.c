@@ -166,8 +166,7 @@ static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const 
     tally->unreadable += diagnosed->activity == MPIQ_ACTIVITY_UNREADABLE;
     tally->computing += diagnosed->activity == MPIQ_ACTIVITY_COMPUTING && rank->thread_count == 0;
     tally->inside += diagnosed->activity == MPIQ_ACTIVITY_POLLING &&
-                     (mpiq_call_waits_in_window(diagnosed->call) ||
-                      mpiq_blocking_call(diagnosed->call) != MPIQ_BLOCKING_NOT);
+                     (mpiq_call_waits_in_window(diagnosed->call) || diagnosed->blocking != MPIQ_BLOCKING_NOT);
     tally->polling += diagnosed->activity == MPIQ_ACTIVITY_POLLING;
     tally->for_jobs += mpiq_is_for_job(diagnosed->call);
     tally->asleep += diagnosed->activity == MPIQ_ACTIVITY_ASLEEP && !diagnosed->call;

@@ -198,7 +198,7 @@ static void gather_wait(struct mpiq_analysis *analysis, uint32_t thread, struct 
         pending = mpiq_pending_members(analysis, in.comm, mpiq_counted_window(job, rank->process, wait),
                                        in.collective, in.number);
     bool together = wait && (wait->kind == MPIQ_WAIT_FENCE || wait->kind == MPIQ_WAIT_WIN_FREE);
-    enum mpiq_blocking blocking = mpiq_blocking_call(mpiq_job_string(job, row->call));
+    enum mpiq_blocking blocking = row->blocking;
     bool world = blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT;
     if (wait && wait->window != MPIQ_NONE && !(together && pending.size > 0)) {
         gather_window(analysis, thread, wait, gathering);

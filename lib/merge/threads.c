@@ -230,9 +230,13 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     row->interpreter = thread->interpreter;
     row->site = row->innermost = MPIQ_NONE;
     /* Most ranks are in the call that the thread before is in. */
-    mpiq_string_id likely = job->thread_count > 0 ? job->threads[job->thread_count - 1].call : 0;
-    return mpiq_job_intern_likely(job, call, likely, &row->call) &&
-           mpiq_job_intern(job, thread->stepped, &row->stepped) &&
+    const struct mpiq_job_thread nothing = {0};
+    const struct mpiq_job_thread *like =
+        job->thread_count > 0 ? &job->threads[job->thread_count - 1] : &nothing;
+    if (!mpiq_job_intern_likely(job, call, like->call, &row->call))
+        return false;
+    row->blocking = row->call == like->call ? like->blocking : (uint8_t)mpiq_blocking_call(call);
+    return mpiq_job_intern(job, thread->stepped, &row->stepped) &&
            mpiq_job_intern(job, blocks_in(thread), &row->blocks_in) &&
            mpiq_job_intern(job, library_call(thread), &row->library_call) &&
            mpiq_job_intern(job, thread->file, &row->file) &&

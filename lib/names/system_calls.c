@@ -72,11 +72,11 @@ const char *mpiq_architecture_name(unsigned machine)
 enum mpiq_system_call mpiq_system_call_of(const char *architecture, int32_t number)
 {
     int column = -1;
-    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
+    for (size_t i = 0; number >= 0 && i < sizeof architectures / sizeof *architectures; i++) {
         if (strcmp(architectures[i].name, architecture) == 0)
             column = architectures[i].column;
     }
-    for (size_t i = 0; column >= 0 && number >= 0 && i < sizeof calls / sizeof *calls; i++) {
+    for (size_t i = 0; column >= 0 && i < sizeof calls / sizeof *calls; i++) {
         if (calls[i].numbers[column] == number)
             return calls[i].call;
     }

@@ -394,6 +394,7 @@ struct mpiq_rank_diagnosis {
     uint32_t site;            /* in sites; MPIQ_NONE */
     uint32_t comm;            /* of the call; MPIQ_NONE */
     int64_t number;           /* of the collective call; 0 */
+    uint8_t blocking;         /* enum mpiq_blocking of call */
     bool collective;          /* it is a call of all members, MPI_Init and MPI_Finalize among them */
     bool asleep_on_file;   /* in a system call about its thread's file or partner: a read, a lock, a wait */
     bool asleep_for_child; /* of those, until a child process ends */

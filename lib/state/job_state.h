@@ -275,6 +275,7 @@ struct mpiq_job_thread {
     int32_t owner;       /* the thread of its own process that had the lock it slept for, in both looks; 0 */
     bool interpreter;    /* that is the lock of a Python interpreter, not a mutex */
     uint8_t system_call; /* enum mpiq_system_call that it sleeps in */
+    uint8_t blocking;    /* enum mpiq_blocking of call */
     uint32_t first_probed; /* in operations, queue MPIQ_QUEUE_WAIT: what it has asked for by MPI_Iprobe and
                               MPI_Improbe, again and again, since it did anything else in MPI */
     uint32_t probed_count;

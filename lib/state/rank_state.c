@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/hash_table.h"
 #include "base/memory.h"
-#include "ompi_mqs.h"
 #include "state/rank_state_private.h"
 
 /* ---- what nothing is known of ----------------------------------------------------------------------- */
@@ -381,72 +380,6 @@ const struct mpiq_problem *mpiq_rank_state_unread(const struct mpiq_rank_state *
 uint32_t mpiq_communicator_peers(const struct mpiq_communicator *comm)
 {
     return comm->flags & MPIQ_COMM_INTER ? comm->remote.count : comm->local.count;
-}
-
-/* ---- collective classes ----------------------------------------------------------------------------- */
-
-static const struct {
-    const char *name;
-    char kind;
-    char order;
-} classes[] = {
-#define CLASS(value, id, name, kind, order) [value] = {name, #kind[0], #order[0]},
-    OMPI_MQS_COLLECTIVES(CLASS)
-#undef CLASS
-};
-
-const char *mpiq_collective_name(int collective)
-{
-    return collective >= 0 && collective < OMPI_MQS_COLLECTIVE_COUNT ? classes[collective].name : NULL;
-}
-
-bool mpiq_is_for_job(const char *call)
-{
-    return call && (strcmp(call, "MPI_Comm_accept") == 0 || strcmp(call, "MPI_Comm_connect") == 0);
-}
-
-bool mpiq_is_poll(const char *call)
-{
-    static const char *const names[] = {"MPI_Test",
-                                        "MPI_Testall",
-                                        "MPI_Testany",
-                                        "MPI_Testsome",
-                                        "MPI_Iprobe",
-                                        "MPI_Improbe",
-                                        "MPI_Request_get_status",
-                                        "MPI_Request_get_status_all",
-                                        "MPI_Request_get_status_any",
-                                        "MPI_Request_get_status_some",
-                                        "MPI_Test_cancelled",
-                                        "MPI_Parrived",
-                                        "MPI_Win_test"};
-    for (size_t i = 0; call && i < sizeof names / sizeof *names; i++) {
-        if (strcmp(call, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-int mpiq_collective_class(const char *name)
-{
-    if (strncmp(name, "MPI", 3) != 0 || !name[3])
-        return -1;
-    for (int collective = 0; collective < OMPI_MQS_COLLECTIVE_COUNT; collective++) {
-        /* Asked of every rank, many times: the fifth character tells most names apart. */
-        if (classes[collective].name[4] == name[4] && strcmp(classes[collective].name, name) == 0)
-            return collective;
-    }
-    return -1;
-}
-
-char mpiq_collective_kind(int collective)
-{
-    return mpiq_collective_name(collective) ? classes[collective].kind : '\0';
-}
-
-bool mpiq_collective_ordered(int collective)
-{
-    return mpiq_collective_name(collective) && classes[collective].order == 'O';
 }
 
 enum mpiq_object_owner mpiq_frame_owner(const struct mpiq_rank_state *state, const struct mpiq_frame *frame)

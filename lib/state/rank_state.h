@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "names/objects.h"
+#include "state/calls.h"
 #include "state/fact.h"
 #include "state/place.h"
 
@@ -648,20 +649,6 @@ const struct mpiq_problem *mpiq_rank_state_unread(const struct mpiq_rank_state *
    intercommunicator, else of the local one; 0 not known.  A state from JSON has no peer_local,
    actual_local, channel, local_rank or index out of its range; a writer keeps to that. */
 uint32_t mpiq_communicator_peers(const struct mpiq_communicator *comm);
-
-/* Name of a collective class (the ones of ompi_mqs.h), and back; NULL and -1 if there is none. */
-const char *mpiq_collective_name(int collective);
-int mpiq_collective_class(const char *name);
-/* How it behaves: 'B' blocking, 'N' non-blocking, 'P' persistent; 0 if there is none.  And whether all
-   members make it in the same order. */
-char mpiq_collective_kind(int collective);
-bool mpiq_collective_ordered(int collective);
-
-/* Whether an MPI function asks and does not wait (MPI_Test, MPI_Iprobe and the like): that a rank calls it
-   again is no progress.  NULL is fine. */
-bool mpiq_is_poll(const char *call);
-/* Whether it waits for another job, which may come at any time: as a server or as a client.  NULL is fine. */
-bool mpiq_is_for_job(const char *call);
 
 /* JSON, as it stands in a snapshot and on the helper's wire: one value, no line break in it.  What is not
    known is left out.  The caller frees the text; the parser takes untrusted text of that length. */

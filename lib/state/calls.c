@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "state/calls.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "ompi_mqs.h"
+
+static const struct {
+    const char *name;
+    char kind;
+    char order;
+} classes[] = {
+#define CLASS(value, id, name, kind, order) [value] = {name, #kind[0], #order[0]},
+    OMPI_MQS_COLLECTIVES(CLASS)
+#undef CLASS
+};
+
+const char *mpiq_collective_name(int collective)
+{
+    return collective >= 0 && collective < OMPI_MQS_COLLECTIVE_COUNT ? classes[collective].name : NULL;
+}
+
+bool mpiq_is_for_job(const char *call)
+{
+    return call && (strcmp(call, "MPI_Comm_accept") == 0 || strcmp(call, "MPI_Comm_connect") == 0);
+}
+
+bool mpiq_is_poll(const char *call)
+{
+    static const char *const names[] = {"MPI_Test",
+                                        "MPI_Testall",
+                                        "MPI_Testany",
+                                        "MPI_Testsome",
+                                        "MPI_Iprobe",
+                                        "MPI_Improbe",
+                                        "MPI_Request_get_status",
+                                        "MPI_Request_get_status_all",
+                                        "MPI_Request_get_status_any",
+                                        "MPI_Request_get_status_some",
+                                        "MPI_Test_cancelled",
+                                        "MPI_Parrived",
+                                        "MPI_Win_test"};
+    for (size_t i = 0; call && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(call, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+int mpiq_collective_class(const char *name)
+{
+    if (strncmp(name, "MPI", 3) != 0 || !name[3])
+        return -1;
+    for (int collective = 0; collective < OMPI_MQS_COLLECTIVE_COUNT; collective++) {
+        /* Asked of every rank, many times: the fifth character tells most names apart. */
+        if (classes[collective].name[4] == name[4] && strcmp(classes[collective].name, name) == 0)
+            return collective;
+    }
+    return -1;
+}
+
+char mpiq_collective_kind(int collective)
+{
+    return mpiq_collective_name(collective) ? classes[collective].kind : '\0';
+}
+
+bool mpiq_collective_ordered(int collective)
+{
+    return mpiq_collective_name(collective) && classes[collective].order == 'O';
+}
+
+enum mpiq_blocking mpiq_blocking_call(const char *name)
+{
+    static const struct {
+        const char *name; /* after MPI_ */
+        enum mpiq_blocking blocking;
+    } calls[] = {
+        {"Recv", MPIQ_BLOCKING_RECEIVE},      {"Probe", MPIQ_BLOCKING_RECEIVE},
+        {"Mprobe", MPIQ_BLOCKING_RECEIVE},    {"Mrecv", MPIQ_BLOCKING_RECEIVE},
+        {"Send", MPIQ_BLOCKING_SEND},         {"Ssend", MPIQ_BLOCKING_SEND},
+        {"Rsend", MPIQ_BLOCKING_SEND},        {"Buffer_detach", MPIQ_BLOCKING_SEND},
+        {"Sendrecv", MPIQ_BLOCKING_BOTH},     {"Sendrecv_replace", MPIQ_BLOCKING_BOTH},
+        {"Wait", MPIQ_BLOCKING_REQUESTS},     {"Waitall", MPIQ_BLOCKING_REQUESTS},
+        {"Waitany", MPIQ_BLOCKING_REQUESTS},  {"Waitsome", MPIQ_BLOCKING_REQUESTS},
+        {"Init", MPIQ_BLOCKING_INIT},         {"Init_thread", MPIQ_BLOCKING_INIT},
+        {"Finalize", MPIQ_BLOCKING_FINALIZE},
+    };
+    if (!name || strncmp(name, "MPI_", 4) != 0)
+        return MPIQ_BLOCKING_NOT;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (calls[i].name[0] == name[4] && strcmp(calls[i].name, name + 4) == 0)
+            return calls[i].blocking;
+    }
+    int collective = mpiq_collective_class(name);
+    return collective >= 0 && mpiq_collective_kind(collective) == 'B' ? MPIQ_BLOCKING_COLLECTIVE
+                                                                      : MPIQ_BLOCKING_NOT;
+}
+
+bool mpiq_call_probes(const char *name)
+{
+    static const char *const calls[] = {"MPI_Iprobe", "MPI_Improbe", "MPI_Probe", "MPI_Mprobe"};
+    for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(name, calls[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool mpiq_call_waits_in_window(const char *name)
+{
+    static const char *const calls[] = {"wait",   "start",      "complete",       "lock",      "lock_all",
+                                        "unlock", "unlock_all", "flush",          "flush_all", "flush_local",
+                                        "fence",  "free",       "flush_local_all"};
+    for (size_t i = 0; name && strncmp(name, "MPI_Win_", 8) == 0 && i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(name + 8, calls[i]) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* calls - MPI's calls by their names: classes of collectives, what blocks, what only asks. */
+#ifndef MPIQ_CALLS_H
+#define MPIQ_CALLS_H
+
+#include <stdbool.h>
+
+/* Name of a collective class (the ones of ompi_mqs.h), and back; NULL and -1 if there is none. */
+const char *mpiq_collective_name(int collective);
+int mpiq_collective_class(const char *name);
+/* How it behaves: 'B' blocking, 'N' non-blocking, 'P' persistent; 0 if there is none.  And whether all
+   members make it in the same order. */
+char mpiq_collective_kind(int collective);
+bool mpiq_collective_ordered(int collective);
+
+/* Whether an MPI function asks and does not wait (MPI_Test, MPI_Iprobe and the like): that a rank calls it
+   again is no progress.  NULL is fine. */
+bool mpiq_is_poll(const char *call);
+/* Whether it waits for another job, which may come at any time: as a server or as a client.  NULL is fine. */
+bool mpiq_is_for_job(const char *call);
+
+/* What an MPI function may block on; by its name. */
+enum mpiq_blocking {
+    MPIQ_BLOCKING_NOT,     /* it comes back, or is not known */
+    MPIQ_BLOCKING_RECEIVE, /* receive, probe */
+    MPIQ_BLOCKING_SEND,
+    MPIQ_BLOCKING_BOTH,     /* MPI_Sendrecv */
+    MPIQ_BLOCKING_REQUESTS, /* MPI_Wait, MPI_Waitall and so on */
+    MPIQ_BLOCKING_COLLECTIVE,
+    MPIQ_BLOCKING_INIT,
+    MPIQ_BLOCKING_FINALIZE
+};
+
+enum mpiq_blocking mpiq_blocking_call(const char *name);
+
+/* Whether a call of MPI's asks for messages: MPI_Iprobe, MPI_Mprobe.  NULL: no. */
+bool mpiq_call_probes(const char *name);
+
+/* Whether a call of MPI's waits for what other ranks do at a window: MPI_Win_wait, MPI_Win_lock.  NULL: no.
+ */
+bool mpiq_call_waits_in_window(const char *name);
+
+#endif
