@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpiq watch at a Slurm job of four nodes: what it shows, and that the job ends with its right result whatever happens."""
+import re
 import signal
 import subprocess
 
@@ -8,7 +9,6 @@ import pytest
 import cluster_job
 from cluster_job import RANKS, RIGHT, ClusterJob
 from looks import Looks
-from support.conditions import wait_until
 from support.terminal import Terminal
 
 STEPS = ("--steps", "20", "--pause", "1000") # of a second each
@@ -36,13 +36,14 @@ def watch(slurm, mpiq, job, directory):
 def test_hung_and_resized(job_of, slurm, mpiq, looks, tmp_path):
     with job_of("--hang") as job:
         job.hung()
+        looks.deadlock(job.starter.target)
         first = looks.text(job.starter.target)[1].split(" (", maxsplit=1)[0]
         with watch(slurm, mpiq, job, tmp_path) as terminal:
-            screen = terminal.wait_for("deadlock: ", "Who waits for whom", "look 2", seconds=120)
-            assert first in screen and "suspect: look there first" in screen
+            screen = terminal.wait_for("deadlock: ", "Who waits for whom", "suspect: look there first", "look 2", seconds=120)
+            assert first in screen
             terminal.resize(60, 15)
-            wait_until(lambda: "q quit" in terminal.screen().splitlines()[14], terminal.screen)
-            assert max(map(len, terminal.screen().splitlines())) <= 60
+            screen = terminal.until(lambda screen: "q quit" in screen.splitlines()[14] and screen, "the smaller screen")
+            assert max(map(len, screen.splitlines())) <= 60
             terminal.resize(100, 30)
             terminal.wait_for("Who waits for whom")
             terminal.type("a")
@@ -56,7 +57,9 @@ def test_the_job_ends(job_of, slurm, mpiq, looks, tmp_path):
     with job_of(*STEPS) as job:
         job.works()
         with watch(slurm, mpiq, job, tmp_path) as terminal:
-            terminal.wait_for(f" {RANKS} ranks", "look 2", seconds=120)
+            # On a slow machine it may end before that.
+            terminal.until(lambda screen: f" {RANKS} ranks" in screen and re.search(r"\blook ([2-9]|\d\d)", screen)
+                           or "the job has ended" in screen, "two looks", seconds=120)
             assert job.wait(600).endswith(RIGHT)
             terminal.type("q")
             terminal.wait_for("status ")
@@ -67,7 +70,7 @@ def test_mpiq_killed(job_of, slurm, mpiq, looks, tmp_path):
     with job_of(*STEPS) as job:
         job.works()
         with watch(slurm, mpiq, job, tmp_path) as terminal:
-            terminal.wait_for("look 2", seconds=120)
+            terminal.until(lambda screen: re.search(r"\blook ([2-9]|\d\d)", screen), "two looks", seconds=120)
             own = subprocess.run(["pgrep", "-f", f"^{mpiq} watch"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
             for pid in own:
                 subprocess.run(["kill", f"-{signal.SIGKILL}", pid], check=False)
