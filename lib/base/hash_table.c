@@ -60,20 +60,6 @@ bool mpiq_hash_table_add(struct mpiq_hash_table *table, uint64_t hash, uint32_t 
     return true;
 }
 
-uint32_t mpiq_hash_table_next(const struct mpiq_hash_table *table, uint64_t hash, uint64_t *cursor)
-{
-    if (!table->capacity)
-        return UINT32_MAX;
-    for (;;) {
-        const struct mpiq_hash_slot *slot = &table->slots[*cursor & (table->capacity - 1)];
-        if (!slot->index)
-            return UINT32_MAX;
-        (*cursor)++;
-        if (slot->hash == hash)
-            return slot->index - 1;
-    }
-}
-
 static uint64_t word(const unsigned char *at)
 {
     uint64_t value;

@@ -33,7 +33,20 @@ void mpiq_hash_table_clear(struct mpiq_hash_table *table);
 /* False without memory.  Does not look whether the index is there already. */
 bool mpiq_hash_table_add(struct mpiq_hash_table *table, uint64_t hash, uint32_t index);
 /* The next index with that hash; UINT32_MAX: no more.  *cursor starts as hash. */
-uint32_t mpiq_hash_table_next(const struct mpiq_hash_table *table, uint64_t hash, uint64_t *cursor);
+static inline uint32_t mpiq_hash_table_next(const struct mpiq_hash_table *table, uint64_t hash,
+                                            uint64_t *cursor)
+{
+    if (!table->capacity)
+        return UINT32_MAX;
+    for (;;) {
+        const struct mpiq_hash_slot *slot = &table->slots[*cursor & (table->capacity - 1)];
+        if (!slot->index)
+            return UINT32_MAX;
+        (*cursor)++;
+        if (slot->hash == hash)
+            return slot->index - 1;
+    }
+}
 
 /* Mixes a value into a hash.  Start with MPIQ_HASH_START: it differs from process to process, so that nobody
    can choose names and numbers whose hashes are equal.  What another process computes too starts with

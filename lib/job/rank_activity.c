@@ -193,8 +193,8 @@ bool mpiq_thread_may_help(const struct mpiq_job_state *job, const struct mpiq_jo
     return mpiq_thread_may_act(job, rank, thread) || any_polls(job, rank);
 }
 
-double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
-                   const struct mpiq_job_thread *thread)
+static double waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                     const struct mpiq_job_thread *thread, const struct mpiq_thread_collective *in)
 {
     int64_t begin = 0;
     for (uint32_t i = 0; i < thread->wait_count; i++) {
@@ -204,13 +204,19 @@ double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank 
     }
     /* A collective's begin is the wait's for whoever asks how long; it may have waited several times in it.
      */
-    struct mpiq_thread_collective in;
-    mpiq_thread_collective(job, rank, thread, &in);
-    if (in.call != MPIQ_NONE && job->calls[in.call].begin_ns > 0)
-        begin = job->calls[in.call].begin_ns;
+    if (in->call != MPIQ_NONE && job->calls[in->call].begin_ns > 0)
+        begin = job->calls[in->call].begin_ns;
     if (begin <= 0 || rank->taken_ns <= 0)
         return -1;
     return rank->taken_ns > begin ? (double)(rank->taken_ns - begin) / 1e9 : 0;
+}
+
+double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                   const struct mpiq_job_thread *thread)
+{
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(job, rank, thread, &in);
+    return waited(job, rank, thread, &in);
 }
 
 /* Which thread says what the rank does: one that mpiq run --step holds, else one that waits, else one in MPI,
@@ -285,10 +291,10 @@ static void rank_activity(const struct mpiq_job_state *job, const struct mpiq_jo
         ret->activity = MPIQ_ACTIVITY_STOPPED;
     if (!best || !best->in_mpi)
         return;
-    if (ret->activity == MPIQ_ACTIVITY_BLOCKED || ret->activity == MPIQ_ACTIVITY_STOPPED)
-        ret->since = mpiq_waited(job, rank, best);
     struct mpiq_thread_collective in;
     mpiq_thread_collective(job, rank, best, &in);
+    if (ret->activity == MPIQ_ACTIVITY_BLOCKED || ret->activity == MPIQ_ACTIVITY_STOPPED)
+        ret->since = waited(job, rank, best, &in);
     ret->number = in.number;
     ret->comm = in.comm;
     const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, best);
