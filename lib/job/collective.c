@@ -177,14 +177,15 @@ static const struct mpiq_job_member *rank_member(const struct mpiq_job_state *jo
 }
 
 const struct mpiq_job_call *mpiq_outstanding_call(const struct mpiq_job_state *job,
-                                                  const struct mpiq_job_rank *rank, uint64_t request,
-                                                  uint32_t *comm)
+                                                  const struct mpiq_job_rank *rank,
+                                                  const struct mpiq_job_operation *op, uint32_t *comm)
 {
-    for (uint32_t i = 0; request && i < rank->member_count; i++) {
+    bool may = op->request && (op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER);
+    for (uint32_t i = 0; may && i < rank->member_count; i++) {
         const struct mpiq_job_member *member = rank_member(job, rank, i);
         for (uint32_t j = 0; j < member->outstanding_count; j++) {
             const struct mpiq_job_call *call = &job->calls[member->first_outstanding + j];
-            if (call->request == request) {
+            if (call->request == op->request) {
                 *comm = member->comm;
                 return call;
             }

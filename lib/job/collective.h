@@ -67,8 +67,8 @@ void mpiq_thread_collective(const struct mpiq_job_state *job, const struct mpiq_
 
 /* The outstanding collective behind a request of that rank; *comm is its communicator.  NULL: none. */
 const struct mpiq_job_call *mpiq_outstanding_call(const struct mpiq_job_state *job,
-                                                  const struct mpiq_job_rank *rank, uint64_t request,
-                                                  uint32_t *comm);
+                                                  const struct mpiq_job_rank *rank,
+                                                  const struct mpiq_job_operation *op, uint32_t *comm);
 
 /* The member's request of the persistent collective that its call of that number created; NULL: there is
    none, or it has been freed. */

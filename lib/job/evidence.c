@@ -186,17 +186,16 @@ static int collective_of(const struct mpiq_analysis *analysis, uint32_t process,
     const struct mpiq_wait_graph *graph = analysis->graph;
     if (thread == MPIQ_NONE || graph->thread_nodes[thread] == MPIQ_NONE)
         return -1;
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
     for (uint32_t i = 0; i < node->edge_count; i++) {
         const struct mpiq_edge *edge = &graph->edges[node->first_edge + i];
-        bool holds = !graph->nodes[edge->child].may || node->may;
         uint32_t comm;
         const struct mpiq_job_call *call =
-            holds && edge->operation != MPIQ_NONE
-                ? mpiq_outstanding_call(job, mpiq_job_rank_of(job, process),
-                                        job->operations[edge->operation].request, &comm)
-                : NULL;
-        if (call)
+            edge->operation == MPIQ_NONE
+                ? NULL
+                : mpiq_outstanding_call(job, rank, &job->operations[edge->operation], &comm);
+        if (call && (!graph->nodes[edge->child].may || node->may))
             return job->shapes[call->shape].collective;
     }
     return -1;

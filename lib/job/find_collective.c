@@ -109,9 +109,7 @@ static void collect_requests(struct instances *instances, uint32_t process, uint
         const struct mpiq_job_operation *op = &job->operations[wait->first_operation + i];
         uint32_t comm = MPIQ_NONE;
         const struct mpiq_job_call *call =
-            op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER
-                ? mpiq_outstanding_call(job, mpiq_job_rank_of(job, process), op->request, &comm)
-                : NULL;
+            mpiq_outstanding_call(job, mpiq_job_rank_of(job, process), op, &comm);
         if (!call || call->done)
             continue;
         const struct mpiq_call_shape *shape = &job->shapes[call->shape];

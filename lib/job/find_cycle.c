@@ -66,7 +66,7 @@ static bool started_call(const struct mpiq_analysis *analysis, uint32_t thread, 
     if (operation == MPIQ_NONE || job->operations[operation].kind != MPIQ_OPERATION_COLLECTIVE)
         return false;
     const struct mpiq_job_call *call = mpiq_outstanding_call(
-        job, &job->ranks[analysis->graph->thread_ranks[thread]], job->operations[operation].request, comm);
+        job, &job->ranks[analysis->graph->thread_ranks[thread]], &job->operations[operation], comm);
     if (!call)
         return false;
     *number = job->shapes[call->shape].number;

@@ -142,18 +142,22 @@ static void suspect_odd_partner(const struct mpiq_unmatched *unmatched)
 {
     struct mpiq_analysis *analysis = unmatched->analysis;
     const struct mpiq_explanation *explanation = analysis->explanation;
+    uint32_t known = MPIQ_NONE, odd_of_known = MPIQ_NONE; /* most findings are of one set */
     for (uint32_t i = 0; i < unmatched->count; i++) {
         uint32_t index = explanation->closed_set_of[unmatched->first[i].thread];
         struct mpiq_finding *finding = &analysis->diagnosis->findings[unmatched->findings[i]];
         const struct mpiq_closed_set *set = index == MPIQ_NONE ? NULL : &explanation->closed_sets[index];
-        uint32_t odd = MPIQ_NONE;
         uint32_t threads = set && set->thread_count < MPIQ_MOST_STEPS ? set->thread_count : 0;
-        for (uint32_t j = 0; finding->ranks.size <= threads && j < threads; j++) {
+        if (index != known)
+            odd_of_known = MPIQ_NONE;
+        for (uint32_t j = 0; index != known && j < threads && odd_of_known == MPIQ_NONE; j++) {
             uint32_t process =
                 mpiq_thread_process(analysis->graph, explanation->threads[set->first_thread + j]);
-            if (odd == MPIQ_NONE && has_part_in_all(analysis, set, process))
-                odd = process;
+            if (has_part_in_all(analysis, set, process))
+                odd_of_known = process;
         }
+        known = index;
+        uint32_t odd = finding->ranks.size <= threads ? odd_of_known : MPIQ_NONE;
         if (odd == MPIQ_NONE)
             odd = suspect_of_two(analysis, finding);
         if (odd == MPIQ_NONE)

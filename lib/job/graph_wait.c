@@ -147,7 +147,7 @@ static uint32_t request_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
                              const struct mpiq_job_operation *op)
 {
     uint32_t comm = MPIQ_NONE;
-    const struct mpiq_job_call *call = mpiq_outstanding_call(graph->job, rank, op->request, &comm);
+    const struct mpiq_job_call *call = mpiq_outstanding_call(graph->job, rank, op, &comm);
     if (call && call->done)
         return MPIQ_NONE;
     uint32_t node = MPIQ_NODE_UNKNOWN;
@@ -330,7 +330,7 @@ static bool may_need_nobody(const struct mpiq_job_state *job, const struct mpiq_
     uint32_t comm;
     if (mpiq_is_send(op) || mpiq_is_receive(op))
         return is_standard_send(op);
-    const struct mpiq_job_call *call = mpiq_outstanding_call(job, rank, op->request, &comm);
+    const struct mpiq_job_call *call = mpiq_outstanding_call(job, rank, op, &comm);
     const struct mpiq_call_shape *shape = call ? &job->shapes[call->shape] : NULL;
     return shape && mpiq_collective_may_be_empty(shape->collective, shape->bytes);
 }

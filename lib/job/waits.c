@@ -37,10 +37,7 @@ static struct mpiq_wait_part part_of_operation(struct mpiq_analysis *analysis,
     const struct mpiq_job_operation *op = &job->operations[operation];
     bool own = op->kind == MPIQ_OPERATION_PSEND && mpiq_job_more(job, op)->missing > 0; /* its MPI_Pready */
     uint32_t comm = MPIQ_NONE;
-    const struct mpiq_job_call *call =
-        op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER
-            ? mpiq_outstanding_call(job, rank, op->request, &comm)
-            : NULL;
+    const struct mpiq_job_call *call = mpiq_outstanding_call(job, rank, op, &comm);
     if (call) {
         const struct mpiq_call_shape *shape = &job->shapes[call->shape];
         struct mpiq_wait_part part = part_of_call(job, shape->collective, job->communicators[comm].user,
