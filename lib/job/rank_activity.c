@@ -27,6 +27,13 @@ bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread)
     return sleeps && elsewhere && thread->cpu_between_ns < COST_OF_A_LOOK_NS && !thread->turned;
 }
 
+bool mpiq_thread_dozes(const struct mpiq_job_rank *rank, const struct mpiq_job_thread *thread)
+{
+    enum { SHARE = 10 }; /* of the time between the looks: one in so many */
+    return !thread->in_mpi && !thread->stepped && rank->looks == 3 && rank->between_ns > 0 &&
+           thread->state == 'S' && thread->cpu_between_ns < (uint64_t)rank->between_ns / SHARE;
+}
+
 bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread)
 {
     if (!mpiq_thread_sleeps(thread))
@@ -109,12 +116,8 @@ bool mpiq_thread_taken_idle(const struct mpiq_job_state *job, const struct mpiq_
 static bool naps_between_polls(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                                const struct mpiq_job_thread *thread)
 {
-    enum { SHARE = 10 }; /* of the time between the looks: one in so many */
-    if (thread->tid != rank->pid || !mpiq_is_poll(mpiq_job_string(job, rank->last_mpi_call)))
-        return false;
-    bool idle = thread->state == 'S' && rank->between_ns > 0 &&
-                thread->cpu_between_ns < (uint64_t)rank->between_ns / SHARE;
-    return mpiq_thread_sleeps(thread) || idle;
+    return thread->tid == rank->pid && mpiq_is_poll(mpiq_job_string(job, rank->last_mpi_call)) &&
+           (mpiq_thread_sleeps(thread) || mpiq_thread_dozes(rank, thread));
 }
 
 bool mpiq_thread_polls(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
@@ -242,7 +245,7 @@ static enum mpiq_rank_activity thread_activity(const struct mpiq_job_state *job,
         return MPIQ_ACTIVITY_BLOCKED;
     if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
         return MPIQ_ACTIVITY_POLLING;
-    if (mpiq_thread_sleeps(thread))
+    if (mpiq_thread_sleeps(thread) || mpiq_thread_dozes(rank, thread))
         return MPIQ_ACTIVITY_ASLEEP;
     if (thread->in_mpi)
         return MPIQ_ACTIVITY_POLLING;
@@ -272,6 +275,7 @@ static void rank_activity(const struct mpiq_job_state *job, const struct mpiq_jo
         ret->blocking = best->in_mpi ? best->blocking : MPIQ_BLOCKING_NOT;
         ret->site = best->site != MPIQ_NONE ? best->site : best->innermost;
         ret->activity = thread_activity(job, rank, best);
+        ret->naps = ret->activity == MPIQ_ACTIVITY_ASLEEP && !mpiq_thread_sleeps(best);
         ret->before = mpiq_job_string(job, best->stepped);
         if (best->in_mpi || ret->activity != MPIQ_ACTIVITY_POLLING) /* a poll's last call is MPI's */
             ret->library_call = mpiq_job_string(job, best->library_call);

@@ -38,6 +38,11 @@ bool mpiq_thread_may_help(const struct mpiq_job_state *job, const struct mpiq_jo
    and not in one of MPI's waits. */
 bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread);
 
+/* Whether that thread is outside MPI and did not sleep all the time, but is asleep now and took little of the
+   processor: one that looks for something now and then.  One that computes on a busy machine is not asleep.
+ */
+bool mpiq_thread_dozes(const struct mpiq_job_rank *rank, const struct mpiq_job_thread *thread);
+
 /* The thread of the same rank, in threads, that has the mutex or the interpreter's lock for which that thread
    sleeps outside MPI; MPIQ_NONE. */
 uint32_t mpiq_lock_owner(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,

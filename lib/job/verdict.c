@@ -37,6 +37,9 @@ struct tally {
     uint64_t for_jobs; /* ranks that wait for another job to connect, or to accept */
     double still;      /* seconds since the newest sign of progress that is known of; 0: not known */
     bool progress;     /* MPI's state changed between the looks */
+    bool writes;       /* some rank changes a window */
+    bool behind;       /* some rank is blocked in a call that is not one-sided */
+    bool guessed;      /* that some of these repeat their calls is not known from their last calls */
     struct mpiq_rank_set repeats; /* ranks that make the same one-sided calls again and again */
     bool lost;                    /* a host whose ranks are not known could not be read */
     struct mpiq_rank_set unread;
@@ -72,16 +75,6 @@ static bool may_be_nap(const struct mpiq_job_thread *thread)
     default:
         return true;
     }
-}
-
-/* Whether a thread outside MPI that did not sleep all the time is asleep now and took little of the
-   processor: a worker that looks for work now and then.  One that computes on a busy machine is not asleep.
- */
-static bool dozes(const struct mpiq_job_rank *rank, const struct mpiq_job_thread *thread)
-{
-    enum { SHARE = 10 }; /* of the time between the looks: one in so many */
-    return !thread->in_mpi && rank->looks == 3 && rank->between_ns > 0 && thread->state == 'S' &&
-           thread->cpu_between_ns < (uint64_t)rank->between_ns / SHARE;
 }
 
 /* For how many seconds a thread has been in its wait; 0: not known.  The call around it may have begun long
@@ -134,11 +127,21 @@ static void add_threads(struct tally *tally, const struct mpiq_analysis *analysi
         bool sleeps = mpiq_thread_sleeps(thread);
         if (thread->interpreter) /* whoever has the lock may act; this one only wakes to ask for it */
             tally->still = 0;
-        else if (!sleeps && !dozes(rank, thread))
+        else if (!sleeps && !mpiq_thread_dozes(rank, thread))
             tally->computing += !thread->in_mpi;
         else if (acts && (!sleeps || may_be_nap(thread)))
             tally->still = 0;
     }
+}
+
+static bool changes_window(const char *call)
+{
+    static const char *const calls[] = {"MPI_Put", "MPI_Rput", "MPI_Accumulate", "MPI_Raccumulate"};
+    for (size_t i = 0; call && i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(calls[i], call) == 0)
+            return true;
+    }
+    return false;
 }
 
 static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const struct mpiq_job_rank *rank)
@@ -159,15 +162,19 @@ static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const 
     if (repeats) {
         tally->polling++;
         tally->still = 0;
+        tally->guessed = tally->guessed || rank->past_count == 0;
         mpiq_analysis_add(analysis, &tally->repeats, process);
         return;
     }
     tally->blocked += diagnosed->activity == MPIQ_ACTIVITY_BLOCKED;
+    tally->behind = tally->behind || (diagnosed->activity == MPIQ_ACTIVITY_BLOCKED &&
+                                      !mpiq_call_waits_in_window(diagnosed->call));
     tally->unreadable += diagnosed->activity == MPIQ_ACTIVITY_UNREADABLE;
     tally->computing += diagnosed->activity == MPIQ_ACTIVITY_COMPUTING && rank->thread_count == 0;
     tally->inside += diagnosed->activity == MPIQ_ACTIVITY_POLLING &&
                      (mpiq_call_waits_in_window(diagnosed->call) || diagnosed->blocking != MPIQ_BLOCKING_NOT);
     tally->polling += diagnosed->activity == MPIQ_ACTIVITY_POLLING;
+    tally->writes = tally->writes || changes_window(diagnosed->call);
     tally->for_jobs += mpiq_is_for_job(diagnosed->call);
     tally->asleep += diagnosed->activity == MPIQ_ACTIVITY_ASLEEP && !diagnosed->call;
     tally->halted += diagnosed->activity == MPIQ_ACTIVITY_STOPPED && !rank->traced;
@@ -206,6 +213,8 @@ static struct tally take_stock(struct mpiq_analysis *analysis)
         else
             mpiq_analysis_add(analysis, &tally.unread, process);
     }
+    if (tally.repeats.size > 0)
+        tally.progress = tally.progress || tally.writes || (tally.guessed && !tally.behind);
     for (uint32_t i = 0; i < job->rank_count; i++)
         tally.lost = tally.lost || mpiq_job_is_lost_host(job, &job->ranks[i]);
     for (uint32_t i = 0; i < analysis->graph->node_count; i++) {
@@ -306,8 +315,9 @@ static bool waits_for_itself(const struct mpiq_job_state *job, uint32_t process)
     return all;
 }
 
-/* Whether that one waits for Python's interpreter lock, of which nobody knows who has it, or for itself. */
-static bool may_hang(const struct mpiq_analysis *analysis)
+/* Whether that one waits for Python's interpreter lock, of which nobody knows who has it, or for itself; or
+   only looks for something now and then, and nobody else does anything. */
+static bool may_hang(const struct mpiq_analysis *analysis, const struct tally *tally)
 {
     const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_finding *finding = &analysis->diagnosis->findings[who_is_waited_for(analysis)];
@@ -315,6 +325,9 @@ static bool may_hang(const struct mpiq_analysis *analysis)
     uint32_t thread =
         finding->thread == MPIQ_NONE ? analysis->diagnosis->ranks[process].thread : finding->thread;
     bool lock = thread != MPIQ_NONE && job->threads[thread].interpreter && job->threads[thread].owner == 0;
+    bool naps = finding->thread == MPIQ_NONE && analysis->diagnosis->ranks[process].naps;
+    if (naps && tally->computing == 0 && tally->working == 0)
+        return true;
     return lock || waits_for_itself(job, process);
 }
 
@@ -480,7 +493,7 @@ void mpiq_find_verdict(struct mpiq_analysis *analysis)
     } else if (tally.progress) {
         decide(analysis, MPIQ_VERDICT_RUNNING, MPIQ_REASON_PROGRESS);
     } else if (who_is_waited_for(analysis) != MPIQ_NONE) {
-        decide_waited_for(analysis, may_hang(analysis) ? unknown : MPIQ_VERDICT_RUNNING);
+        decide_waited_for(analysis, may_hang(analysis, &tally) ? unknown : MPIQ_VERDICT_RUNNING);
     } else {
         decide(analysis, MPIQ_VERDICT_RUNNING, MPIQ_REASON_NOT_PROVEN);
     }

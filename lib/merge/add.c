@@ -498,6 +498,27 @@ static bool has_polled(const struct mpiq_rank_state *state)
     return false;
 }
 
+/* Whether all that moved are waits of one-sided calls, by a library that keeps no last calls: what a thread
+   waits for elsewhere shows in counts, messages or requests once it has come. */
+static bool waits_only_in_windows(const struct mpiq_adding *adding)
+{
+    const struct mpiq_rank_state *state = adding->state;
+    const struct mpiq_job_rank *old = adding->old;
+    if (state->source != MPIQ_SOURCE_PATCHED || state->history_count > 0)
+        return false;
+    for (size_t i = 0; i < state->thread_count; i++) {
+        const struct mpiq_thread *thread = &state->threads[i];
+        if (thread->mpi_call[0] && !mpiq_reads_window(thread->mpi_call))
+            return false;
+    }
+    for (uint32_t i = 0; i < old->thread_count; i++) {
+        const struct mpiq_job_thread *thread = &adding->job->threads[old->first_thread + i];
+        if (thread->in_mpi && !mpiq_reads_window(mpiq_job_string(adding->job, thread->call)))
+            return false;
+    }
+    return true;
+}
+
 struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
                                       const struct mpiq_rank_state *state)
 {
@@ -537,7 +558,8 @@ struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
     struct mpiq_look_marks *before = &job->builder->marks[row];
     adding.comparable = rank.looks && !first_unread && are_comparable(&rank, before, state, &marks);
     rank.changed = adding.comparable ? changes(before, &marks) : 0;
-    if ((rank.changed & MPIQ_CHANGED_PROGRESS) == MPIQ_CHANGED_WAITS && mpiq_repeats_reads(state))
+    if ((rank.changed & MPIQ_CHANGED_PROGRESS) == MPIQ_CHANGED_WAITS &&
+        (mpiq_repeats_reads(state) || waits_only_in_windows(&adding)))
         rank.changed |= MPIQ_CHANGED_REPEATS;
     if (rank.looks && !adding.comparable && !rank.unread_because &&
         !why_not_comparable(&adding, &rank.unread_because))

@@ -195,8 +195,12 @@ uint64_t mpiq_stack_mark(const struct mpiq_thread *thread);
 /* The mark of the wait a thread is in, 0 if it is in none: by its record, else by its stack. */
 uint64_t mpiq_wait_mark(const struct mpiq_thread *thread);
 /* Whether all that the last calls of a rank did was to ask and to read windows (a lock or a flag in one,
-   say), as far as its history goes, and whether it was in these calls most of the time. */
+   say), as far as its history goes, and whether it was in these calls most of the time, or asleep in between.
+ */
 bool mpiq_repeats_reads(const struct mpiq_rank_state *state);
+/* Whether a call changes nothing by itself but in windows; MPI_Compare_and_swap and the like do so only if
+   they find what they look for. */
+bool mpiq_reads_window(const char *call);
 /* Whether a wait seen on the stack alone can be told from the next one like it. */
 bool mpiq_can_tell_waits(const struct mpiq_rank_state *state);
 

@@ -4,18 +4,28 @@
 
 #include "merge/builder_private.h"
 
-/* Calls that change nothing by themselves: MPI_Compare_and_swap and the like only if they find what they look
-   for. */
-static bool reads_window(const char *call)
+bool mpiq_reads_window(const char *call)
 {
     static const char *const calls[] = {
         "MPI_Compare_and_swap", "MPI_Fetch_and_op",        "MPI_Get",
         "MPI_Get_accumulate",   "MPI_Win_flush",           "MPI_Win_flush_all",
         "MPI_Win_flush_local",  "MPI_Win_flush_local_all", "MPI_Win_sync",
+        "MPI_Win_lock",         "MPI_Win_lock_all",        "MPI_Win_unlock",
+        "MPI_Win_unlock_all",
     };
     for (size_t i = 0; call && i < sizeof calls / sizeof *calls; i++) {
         if (strcmp(calls[i], call) == 0)
             return true;
+    }
+    return false;
+}
+
+/* Whether that thread sleeps outside MPI: between two calls, as short as the time between its calls is. */
+static bool naps(const struct mpiq_rank_state *state, int32_t tid)
+{
+    for (size_t i = 0; i < state->thread_count; i++) {
+        if (state->threads[i].tid == tid)
+            return state->threads[i].state == 'S' && !state->threads[i].mpi_call[0];
     }
     return false;
 }
@@ -33,14 +43,15 @@ bool mpiq_repeats_reads(const struct mpiq_rank_state *state)
     const struct mpiq_past_call *first = &state->history[0];
     for (size_t i = 0; i < state->history_count; i++) {
         const struct mpiq_past_call *call = &state->history[i];
-        bool reads = reads_window(call->call);
+        bool reads = mpiq_reads_window(call->call);
         if (call->tid != first->tid || !(reads || mpiq_is_poll(call->call)))
             return false;
         any = any || reads;
         int64_t gap = i == 0 ? 0 : call->begin_ns - state->history[i - 1].end_ns;
         outside += gap > BETWEEN_NS ? gap : 0;
     }
-    return any && outside <= (state->history[state->history_count - 1].begin_ns - first->begin_ns) / 2;
+    return any && (outside <= (state->history[state->history_count - 1].begin_ns - first->begin_ns) / 2 ||
+                   naps(state, first->tid));
 }
 
 static bool add_past_call(struct mpiq_job_state *job, const struct mpiq_past_call *from,

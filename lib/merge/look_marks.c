@@ -73,7 +73,8 @@ uint64_t mpiq_stack_mark(const struct mpiq_thread *thread)
 
 static void thread_marks(const struct mpiq_thread *thread, struct mpiq_look_marks *marks)
 {
-    marks->waits = mpiq_hash(marks->waits, (uint32_t)thread->tid);
+    if (thread->wait_count > 0) /* that others come and go is no progress of MPI's */
+        marks->waits = mpiq_hash(marks->waits, (uint32_t)thread->tid);
     for (size_t i = 0; i < thread->wait_count; i++) {
         const struct mpiq_wait *wait = &thread->waits[i];
         marks->waits = mpiq_hash(marks->waits, wait->episode << 8 | wait->kind);
@@ -102,13 +103,18 @@ static uint64_t hash_window(uint64_t hash, const struct mpiq_window *window)
     hash = mpiq_hash(hash, (uint64_t)window->comm << 16 | (uint64_t)window->exposure << 8 | window->access);
     hash = mpiq_hash(hash, (uint64_t)window->fences << 2 | (uint64_t)window->freeing << 1 |
                                (uint64_t)window->synchronises);
+    hash = hash_ranks(hash, window->access_group, window->access_count);
+    return hash_ranks(hash, window->exposure_group, window->exposure_count);
+}
+
+static uint64_t hash_locks(uint64_t hash, const struct mpiq_window *window)
+{
     for (size_t i = 0; i < window->lock_count; i++) {
         const struct mpiq_window_lock *lock = &window->locks[i];
         hash = mpiq_hash(hash, (uint64_t)(uint32_t)lock->target_local << 8 | (uint64_t)lock->type << 1 |
                                    (uint64_t)lock->held);
     }
-    hash = hash_ranks(hash, window->access_group, window->access_count);
-    return hash_ranks(hash, window->exposure_group, window->exposure_count);
+    return hash;
 }
 
 void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks *ret)
@@ -125,9 +131,11 @@ void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks
     marks.queues = mpiq_hash(MPIQ_HASH_START, state->operation_count);
     for (size_t i = 0; i < state->operation_count; i++)
         marks.queues = hash_operation(marks.queues, &state->operations[i]);
-    marks.waits = mpiq_hash(MPIQ_HASH_START, state->thread_count);
+    marks.waits = MPIQ_HASH_START;
     for (size_t i = 0; i < state->thread_count; i++)
         thread_marks(&state->threads[i], &marks);
+    for (size_t i = 0; i < state->window_count; i++)
+        marks.waits = hash_locks(marks.waits, &state->windows[i]);
     marks.rest = mpiq_hash(marks.rest, state->problem_count);
     marks.rest = mpiq_hash(marks.rest, (uint64_t)(uint8_t)state->queues << 16 |
                                            (uint64_t)(uint8_t)state->recording << 8 | state->source);

@@ -396,6 +396,7 @@ struct mpiq_rank_diagnosis {
     int64_t number;           /* of the collective call; 0 */
     uint8_t blocking;         /* enum mpiq_blocking of call */
     bool collective;          /* it is a call of all members, MPI_Init and MPI_Finalize among them */
+    bool naps;                /* asleep, but not all the time between the looks */
     bool asleep_on_file;   /* in a system call about its thread's file or partner: a read, a lock, a wait */
     bool asleep_for_child; /* of those, until a child process ends */
     bool asleep_to_write;  /* of those, to write */

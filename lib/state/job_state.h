@@ -330,7 +330,7 @@ struct mpiq_job_past_call {
 
 /* What changed in a rank between the looks. */
 enum {
-    MPIQ_CHANGED_WAITS = 1,    /* an episode, or a thread came or went */
+    MPIQ_CHANGED_WAITS = 1,    /* an episode, or a lock on a window */
     MPIQ_CHANGED_QUEUES = 2,   /* operations */
     MPIQ_CHANGED_CALLS = 4,    /* counts, rings, outstanding collectives */
     MPIQ_CHANGED_CHANNELS = 8, /* messages sent or taken in */

@@ -215,8 +215,11 @@ const char *mpiq_say_does(struct mpiq_speaker *s, uint32_t process, bool plural)
     case MPIQ_ACTIVITY_CALLING:
         return at_place(s, WORDS(arena, "%s in %s()", is, rank->library_call), rank->site, MPIQ_NONE);
     case MPIQ_ACTIVITY_ASLEEP:
-        return WORDS(arena, "%s%s", outside(s, rank, WORDS(arena, "%s asleep", is)),
-                     rank->thread == MPIQ_NONE ? "" : on_file(s, process, rank));
+        return WORDS(arena, "%s%s%s", outside(s, rank, WORDS(arena, "%s asleep", is)),
+                     rank->thread == MPIQ_NONE ? "" : on_file(s, process, rank),
+                     !rank->naps ? ""
+                     : plural    ? " and wake again and again"
+                                 : " and wakes again and again");
     case MPIQ_ACTIVITY_HELD:
         return at_place(s, WORDS(arena, "%s held by " MPIQ_STEP_MODE " before %s", is, rank->before),
                         rank->site, MPIQ_NONE);

@@ -258,6 +258,37 @@ CASE(spin_lock_kept)
     MPI_Barrier(WORLD);
 }
 
+/* Nobody sets the flag in rank 0's memory that the others read under a lock. */
+CASE(reads_under_locks_for_nobody)
+{
+    MPI_Win window = make_window();
+    int flag = 0;
+
+    ready();
+    while (rank > 0 && !flag) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
+        MPI_Get(&flag, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+        MPI_Win_unlock(0, window);
+    }
+    MPI_Barrier(WORLD);
+}
+
+/* The same with naps. */
+CASE(swaps_and_naps_for_nobody)
+{
+    MPI_Win window = make_window();
+    int one = 1, two = 2, was = 0;
+
+    MPI_Win_lock_all(0, window);
+    ready();
+    while (rank == 1 && was != two) {
+        MPI_Compare_and_swap(&one, &two, &was, MPI_INT, 0, 0, window);
+        MPI_Win_flush(0, window);
+        usleep(1000);
+    }
+    MPI_Barrier(WORLD);
+}
+
 /* Rank 0 computes; some libraries grant its locks only while it is in MPI. */
 CASE(lock_at_a_rank_that_computes)
 {

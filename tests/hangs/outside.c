@@ -2,6 +2,7 @@
 /* Ranks that are busy, or not, outside MPI while all others wait for them. */
 #include "corpus.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -45,6 +46,24 @@ static void MPI_step(void)
 }
 
 OTHERS_IN_BARRIER(user_function_named_mpi_computes, MPI_step())
+
+/* Threads that sleep and end, one after the other: not MPI's progress. */
+static void *nap(void *none)
+{
+    usleep(5000);
+    return none;
+}
+
+static void start_threads_for_ever(void)
+{
+    for (;;) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, nap, NULL) == 0)
+            pthread_join(thread, NULL);
+    }
+}
+
+OTHERS_IN_BARRIER(threads_come_and_go, start_threads_for_ever())
 
 /* Naps of 0.4 s between barriers: longer than the pause between two looks. */
 CASE(naps_between_barriers)

@@ -23,6 +23,84 @@ static void test_asleep(void)
                      "wait in MPI_Barrier at solver.c:20 for rank 2\n");
 }
 
+/* One that looks for something now and then is no proof of life, unless another rank is. */
+static void test_naps(void)
+{
+    for (int computes = 0; computes < 2; computes++) {
+        struct job_builder job;
+        job_init(&job, 3);
+        job_collective(&job, 0, WORLD, "MPI_Barrier", 3, 2);
+        if (!computes)
+            job_collective(&job, 1, WORLD, "MPI_Barrier", 3, 2);
+        job_called(&job, 2, WORLD, "MPI_Barrier", 2);
+        job_at(&job, 2, "load", "io.c", 7);
+        job_state(&job, 2, 'S');
+        job.states[1][2]->threads[0].cpu_ns += 5000000;
+        job.states[1][2]->taken_ns += 250000000;
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_EQUAL(diagnosis->verdict, computes ? MPIQ_VERDICT_RUNNING : MPIQ_VERDICT_UNKNOWN);
+        CU_ASSERT_EQUAL(diagnosis->ranks[2].activity, MPIQ_ACTIVITY_ASLEEP);
+        if (!computes)
+            CU_ASSERT_STRING_EQUAL(diagnosis->text,
+                                   "rank 2 is asleep at io.c:7 (load) and wakes again and again; 2 ranks "
+                                   "have waited up to 1 m 0 s for it");
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
+/* That a thread has come or gone is no progress. */
+static void test_passing_threads(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_at(&job, 1, "load", "io.c", 7);
+    job_state(&job, 1, 'S');
+    job.look = 2;
+    job_thread(&job, 1, 3);
+    job_sleeps(&job, 1, MPIQ_SLEEP_OTHER, "clock_nanosleep");
+    job_expect(&job, "running: rank 1 is asleep at io.c:7 (load); 1 rank has waited 1 m 0 s for it\n"
+                     "rank_elsewhere? ranks 1: rank 1 is asleep at io.c:7 (load); 1 rank has waited 1 m 0 s "
+                     "for it\n");
+}
+
+/* Without last calls: one-sided calls in both looks, and nothing else that moved.  They tell only where
+   somebody waits for who makes them. */
+static void test_repeated_reads(void)
+{
+    static const struct {
+        const char *call;
+        bool behind;
+        enum mpiq_verdict verdict;
+    } rows[] = {
+        {"MPI_Win_flush", true, MPIQ_VERDICT_UNKNOWN},
+        {"MPI_Win_unlock", true, MPIQ_VERDICT_UNKNOWN},
+        {"MPI_Win_flush", false, MPIQ_VERDICT_RUNNING},
+        {"MPI_Put", true, MPIQ_VERDICT_RUNNING},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        if (rows[i].behind)
+            job_collective(&job, 0, WORLD, "MPI_Barrier", 3, 1);
+        int window = job_window(&job, "field", WORLD);
+        for (job.look = 1; job.look <= 2; job.look++) {
+            for (int rank = rows[i].behind; rank < 2; rank++)
+                job_wait_window(&job, rank, rows[i].call, MPIQ_WAIT_FLUSH, window, 0, MPIQ_LOCK_SHARED);
+        }
+        job.look = 0;
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_EQUAL(diagnosis->verdict, rows[i].verdict);
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
 /* Rank 1 is waited for by all in the end, through a chain. */
 static void test_chain_to_sleeper(void)
 {
@@ -488,6 +566,9 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         {"asleep", test_asleep},
+        {"asleep: naps", test_naps},
+        {"asleep: threads come and go", test_passing_threads},
+        {"one-sided calls again and again", test_repeated_reads},
         {"idle helper", test_idle_helper},
         {"woken helper", test_woken_helper},
         {"a library's thread", test_library_thread},
