@@ -169,11 +169,47 @@ static void add_call(struct mpiq_analysis *analysis, uint32_t thread, uint32_t r
     to->count++;
 }
 
+/* Adds a call that may have made some of a thread's requests; NULL: something else may have. */
+static void add_maker(struct mpiq_analysis *analysis, uint32_t thread, uint32_t requests, const char *name,
+                      uint32_t site, struct mpiq_given_parts *to)
+{
+    struct mpiq_given_wait *more;
+    struct mpiq_wait_part *part = new_part(analysis, thread, 0, to, &more);
+    if (!part)
+        return;
+    part->kind = MPIQ_PART_REQUEST;
+    part->started = site;
+    more->requests = requests;
+    more->made_by = name;
+    to->count++;
+}
+
 /* Whether it is a message to or from MPI_PROC_NULL, which is complete. */
 static bool is_to_nobody(const struct mpiq_job_state *job, uint32_t thread, uint32_t request)
 {
     const struct mpiq_job_given *peer = first_of(job, thread, request, MPIQ_GIVEN_SOURCE, MPIQ_GIVEN_DEST);
     return peer && peer->null;
+}
+
+/* Adds what is known of requests if it is not known what all of them are for: how many there are, and the
+   calls that may have made them. */
+static void add_unknown_requests(struct mpiq_analysis *analysis, uint32_t thread, uint32_t requests,
+                                 struct mpiq_given_parts *to)
+{
+    const struct mpiq_job_state *job = analysis->job;
+    const struct mpiq_job_thread *row = &job->threads[thread];
+    for (uint32_t i = 0; i < row->given_count; i++) {
+        const struct mpiq_job_given *maker = &job->given[row->first_given + i];
+        const char *name = mpiq_job_string(job, maker->name);
+        bool listed = maker->kind != MPIQ_GIVEN_MADE_BY;
+        for (uint32_t j = 0; !listed && name && j < to->count; j++)
+            listed = to->parts[j].started == maker->site && to->parts[j].given->made_by &&
+                     strcmp(to->parts[j].given->made_by, name) == 0;
+        if (!listed)
+            add_maker(analysis, thread, requests, name, maker->site, to);
+    }
+    if (to->count == 0 && requests > 1)
+        add_maker(analysis, thread, requests, NULL, MPIQ_NONE, to);
 }
 
 void mpiq_given_parts(struct mpiq_analysis *analysis, uint32_t thread, struct mpiq_given_parts *ret)
@@ -196,13 +232,17 @@ void mpiq_given_parts(struct mpiq_analysis *analysis, uint32_t thread, struct mp
         ret->more += ret->count == before && !is_to_nobody(job, thread, requests);
     }
     const struct mpiq_job_given *all = find(job, thread, 0, MPIQ_GIVEN_REQUESTS);
-    if (all && all->value > (int64_t)requests && all->value <= UINT32_MAX)
+    if (all && all->value > (int64_t)requests && all->value <= UINT32_MAX) {
         ret->more += (uint32_t)all->value - requests;
+        requests = (uint32_t)all->value;
+    }
     ret->any = strcmp(call, "MPI_Waitany") == 0 || strcmp(call, "MPI_Waitsome") == 0;
     ret->some = !ret->any && requests > 1;
     /* Those that are known may be complete, and it waits for the others. */
-    if (ret->more > 0)
+    if (ret->more > 0) {
         ret->count = ret->more = 0;
+        add_unknown_requests(analysis, thread, requests, ret);
+    }
 }
 
 uint32_t mpiq_given_root(const struct mpiq_analysis *analysis, uint32_t thread)
@@ -217,10 +257,10 @@ uint32_t mpiq_given_root(const struct mpiq_analysis *analysis, uint32_t thread)
 static bool is_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t right, uint32_t request,
                      bool but_peer)
 {
-    static const uint8_t kinds[] = {MPIQ_GIVEN_TAG,    MPIQ_GIVEN_SENDTAG,   MPIQ_GIVEN_RECVTAG,
-                                    MPIQ_GIVEN_ROOT,   MPIQ_GIVEN_OP,        MPIQ_GIVEN_COMM,
-                                    MPIQ_GIVEN_COUNT,  MPIQ_GIVEN_SENDCOUNT, MPIQ_GIVEN_DEST,
-                                    MPIQ_GIVEN_SOURCE, MPIQ_GIVEN_REQUEST,   MPIQ_GIVEN_REQUESTS};
+    static const uint8_t kinds[] = {
+        MPIQ_GIVEN_TAG,     MPIQ_GIVEN_SENDTAG,  MPIQ_GIVEN_RECVTAG,   MPIQ_GIVEN_ROOT, MPIQ_GIVEN_OP,
+        MPIQ_GIVEN_COMM,    MPIQ_GIVEN_COUNT,    MPIQ_GIVEN_SENDCOUNT, MPIQ_GIVEN_DEST, MPIQ_GIVEN_SOURCE,
+        MPIQ_GIVEN_REQUEST, MPIQ_GIVEN_REQUESTS, MPIQ_GIVEN_MADE_BY};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const struct mpiq_job_given *a = find(job, left, request, kinds[i]);
         const struct mpiq_job_given *b = find(job, right, request, kinds[i]);
@@ -235,11 +275,26 @@ static bool is_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t r
             return false;
         /* One with a name may be an address, which is another one in each process. */
         bool by_value = !peer && !unnamed && a->name == 0;
-        if (a->any != b->any || a->null != b->null || a->name != b->name ||
+        if (a->any != b->any || a->null != b->null || a->name != b->name || a->site != b->site ||
             (by_value && a->value != b->value))
             return false;
     }
     return true;
+}
+
+/* How many requests a thread waits for, if it is not known what all of them are for; 0. */
+static uint32_t unknown_requests(const struct mpiq_job_state *job, uint32_t thread)
+{
+    const struct mpiq_job_given *request, *all = find(job, thread, 0, MPIQ_GIVEN_REQUESTS);
+    uint32_t count = 0;
+    bool unknown = false;
+    while ((request = find(job, thread, count + 1, MPIQ_GIVEN_REQUEST))) {
+        unknown = unknown || request->name == 0;
+        count++;
+    }
+    if (all)
+        return (uint32_t)all->value;
+    return unknown || count > MPIQ_GIVEN_PARTS ? count : 0;
 }
 
 bool mpiq_given_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t right)
@@ -248,6 +303,11 @@ bool mpiq_given_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t 
         return left == right;
     if (!job->threads[left].as_given && !job->threads[right].as_given)
         return true;
+    uint32_t unknown = unknown_requests(job, left);
+    if (unknown != unknown_requests(job, right))
+        return false;
+    if (unknown > 0)
+        return is_alike(job, left, right, 0, false);
     /* Of several requests, each has its own peer. */
     bool several = find(job, left, 2, MPIQ_GIVEN_REQUEST);
     uint32_t request = 0;

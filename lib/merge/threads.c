@@ -400,10 +400,12 @@ static bool add_given(struct mpiq_adding *adding, const struct mpiq_thread *thre
         *copy = (struct mpiq_job_given){.value = given->value,
                                         .member = given_member(adding, given),
                                         .request = given->of_request,
+                                        .site = MPIQ_NONE,
                                         .kind = given->kind,
                                         .any = given->any,
                                         .null = given->null};
-        if (!mpiq_job_intern(job, given->name, &copy->name))
+        if (!mpiq_job_intern(job, given->name, &copy->name) ||
+            !mpiq_job_intern_place(job, &given->place, &copy->site))
             return false;
     }
     return true;

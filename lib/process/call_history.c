@@ -147,19 +147,45 @@ static int block_of(const struct mpiq_function_code *code, size_t index)
     return MPIQ_NO_BLOCK;
 }
 
+/* The instruction that begins at an address; the number of all: none. */
+static size_t index_of(const struct mpiq_function_code *code, uint64_t address)
+{
+    size_t index = 0;
+    while (index < code->count && code->instructions[index].address != address)
+        index++;
+    return index;
+}
+
+/* Answers for an array. */
+static void answer_array(struct history *history, const struct mpiq_history_end *end,
+                         struct mpiq_array_makers *array)
+{
+    array->others = mpiq_history_may_be_of_others(end, array->start, array->size);
+    for (size_t i = 0; i < end->state->call_count; i++) {
+        if (!mpiq_history_may_make(end, &end->state->calls[i], array->start, array->size))
+            continue;
+        size_t index = index_of(&history->code, end->state->calls[i].address);
+        if (index == history->code.count || array->count == MPIQ_MAKERS_MOST) {
+            array->others = true;
+            continue;
+        }
+        array->calls[array->count++] =
+            (struct mpiq_maker){called_by(history, index), history->code.behind[index]};
+    }
+}
+
 /* Answers for all addresses, by the state before the call that has not returned. */
 static void answer(struct history *history, const struct mpiq_history_state *state, const uint64_t *addresses,
-                   size_t count, struct mpiq_earlier_call *ret)
+                   size_t count, struct mpiq_earlier_call *ret, struct mpiq_array_makers *array)
 {
     struct mpiq_history_end end;
     mpiq_history_end(&end, state, history->modules, history->frames, history->frame_count,
                      history->code.architecture);
+    answer_array(history, &end, array);
     for (size_t i = 0; i < count; i++) {
         const struct mpiq_history_word *given;
         uint64_t call = mpiq_history_made(&end, addresses[i], &given);
-        size_t index = 0;
-        while (call && index < history->code.count && history->code.instructions[index].address != call)
-            index++;
+        size_t index = index_of(&history->code, call);
         if (!call || index == history->code.count)
             continue;
         ret[i].function = called_by(history, index);
@@ -181,9 +207,11 @@ static void close_history(struct history *history)
 
 void mpiq_call_history_read(struct mpiq_modules *modules, const struct mpiq_frame_registers *frames,
                             size_t frame_count, mpiq_call_effect_of *effect_of, void *argument,
-                            const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret)
+                            const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret,
+                            struct mpiq_array_makers *array)
 {
     memset(ret, 0, count * sizeof *ret);
+    array->count = 0;
     struct history history = {.modules = modules,
                               .frames = frames,
                               .frame_count = frame_count,
@@ -209,7 +237,7 @@ void mpiq_call_history_read(struct mpiq_modules *modules, const struct mpiq_fram
         if (!history.failed && history.reached[block]) {
             struct mpiq_history_state state = history.before[block];
             go_through(&history, &state, code->blocks[block].first, last);
-            answer(&history, &state, addresses, count, ret);
+            answer(&history, &state, addresses, count, ret, array);
         }
     }
     close_history(&history);

@@ -18,11 +18,13 @@
 #include "process/module.h"
 
 /*
- * For each of `count` words at `addresses` finds the call that made it.  frames[0] is the frame of the
- * caller, frames[1 …] those of its callers.  ret[i].function 0: not known.
+ * For each of `count` words at `addresses` finds the call that made it, and for an array, which may be filled
+ * in a loop, all calls that may have made some of its words.  frames[0] is the frame of the caller, frames[1
+ * …] those of its callers.  ret[i].function 0: not known.
  */
 void mpiq_call_history_read(struct mpiq_modules *modules, const struct mpiq_frame_registers *frames,
                             size_t frame_count, mpiq_call_effect_of *effect_of, void *argument,
-                            const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret);
+                            const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret,
+                            struct mpiq_array_makers *array);
 
 #endif

@@ -14,6 +14,8 @@ void mpiq_history_end(struct mpiq_history_end *end, const struct mpiq_history_st
     end->state = state;
     end->modules = modules;
     end->registers = frames;
+    if (frames->known >> architecture->stack & 1)
+        end->top = frames->value[architecture->stack];
     for (int i = 0; i < MPIQ_FRAME_REGISTERS && !end->frame_known; i++) {
         end->frame_known = state->registers[i].kind == MPIQ_HISTORY_FRAME && (frames->known >> i & 1);
         if (end->frame_known)
@@ -117,4 +119,30 @@ uint64_t mpiq_history_made(const struct mpiq_history_end *end, uint64_t address,
         }
     }
     return 0;
+}
+
+/* Whether an array is in the function's own frame. */
+static bool is_in_frame(const struct mpiq_history_end *end, uint64_t start, uint64_t size)
+{
+    return end->frame_known && end->top > 0 && start >= end->top && start < end->frame &&
+           size <= end->frame - start;
+}
+
+bool mpiq_history_may_make(const struct mpiq_history_end *end, const struct mpiq_history_call *call,
+                           uint64_t start, uint64_t size)
+{
+    const struct mpiq_history_word *to = &call->words[call->made];
+    const bool fixed = to->kind == MPIQ_HISTORY_NUMBER || to->kind == MPIQ_HISTORY_FRAME;
+    /* A value that has a name is another one each time: here it is the last one's. */
+    if (!fixed)
+        return to->frame || !is_in_frame(end, start, size);
+    struct mpiq_call_word place = plain_address(end, to);
+    return !place.known || place.value - start < size;
+}
+
+bool mpiq_history_may_be_of_others(const struct mpiq_history_end *end, uint64_t start, uint64_t size)
+{
+    if (end->state->others || !is_in_frame(end, start, size))
+        return true;
+    return mpiq_history_is_stored(end->state, start - end->frame, size);
 }

@@ -15,6 +15,7 @@ struct mpiq_history_end {
     const struct mpiq_frame_registers *registers;
     bool frame_known;
     uint64_t frame;                               /* the stack pointer at the function's entry */
+    uint64_t top;                                 /* the stack pointer at the call; 0: not known */
     int argument_of[MPIQ_HISTORY_REGISTERS];      /* which argument came in a register; -1 */
     struct mpiq_call_word entry[MPIQ_CALL_WORDS]; /* what the function was given */
 };
@@ -30,5 +31,13 @@ struct mpiq_call_word mpiq_history_value(const struct mpiq_history_end *end,
 /* The address of the call that made the word at an address, and what it was given; 0: not known. */
 uint64_t mpiq_history_made(const struct mpiq_history_end *end, uint64_t address,
                            const struct mpiq_history_word **words);
+
+/* Whether a call that makes words, one of those before the end, may have made one in an array. */
+bool mpiq_history_may_make(const struct mpiq_history_end *end, const struct mpiq_history_call *call,
+                           uint64_t start, uint64_t size);
+
+/* Whether a word in the array may have been made by anything but such calls: that cannot be only in the
+   function's own frame. */
+bool mpiq_history_may_be_of_others(const struct mpiq_history_end *end, uint64_t start, uint64_t size);
 
 #endif

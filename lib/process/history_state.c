@@ -112,6 +112,39 @@ static struct mpiq_history_word name(struct mpiq_history_state *state, uint64_t 
     return (struct mpiq_history_word){.kind = MPIQ_HISTORY_NAMED, .frame = frame, .symbol = symbol};
 }
 
+/* ---- words that instructions store ---- */
+
+enum { WORD_SIZE = 4, FRAME_BYTES = MPIQ_HISTORY_FRAME_WORDS * WORD_SIZE };
+
+/* So many bytes at an address were stored, which may be a word that a call made. */
+static void mark_stored(struct mpiq_history_state *state, const struct mpiq_history_word *address,
+                        uint64_t size)
+{
+    if (address->kind != MPIQ_HISTORY_FRAME) {
+        state->others = state->others || is_frame(address);
+        return;
+    }
+    uint64_t first = address->value + FRAME_BYTES;
+    if (first >= FRAME_BYTES || size > FRAME_BYTES - first) {
+        state->others = true;
+        return;
+    }
+    for (uint64_t at = first / WORD_SIZE; at * WORD_SIZE < first + size; at++)
+        state->stored[at / 32] |= UINT32_C(1) << at % 32;
+}
+
+bool mpiq_history_is_stored(const struct mpiq_history_state *state, uint64_t distance, uint64_t size)
+{
+    uint64_t first = distance + FRAME_BYTES;
+    if (first >= FRAME_BYTES || size > FRAME_BYTES - first)
+        return true;
+    for (uint64_t at = first / WORD_SIZE; at * WORD_SIZE < first + size; at++) {
+        if (state->stored[at / 32] >> at % 32 & 1)
+            return true;
+    }
+    return false;
+}
+
 /* ---- the beginning, and joins ---- */
 
 void mpiq_history_begin(struct mpiq_history_state *state, const struct mpiq_architecture *architecture)
@@ -128,7 +161,7 @@ void mpiq_history_anything(struct mpiq_history_state *state)
     memset(state, 0, sizeof *state);
     for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++)
         state->registers[i] = unknown(true);
-    state->spilled = state->escaped = state->owed = true;
+    state->spilled = state->escaped = state->owed = state->others = true;
 }
 
 static bool join_word(struct mpiq_history_word *word, const struct mpiq_history_word *other)
@@ -166,8 +199,10 @@ static bool join_calls(struct mpiq_history_state *state, const struct mpiq_histo
             at++;
         if (at == state->call_count) {
             /* Made on one way only: then no word is left of it, but for what comes later. */
-            if (at == MPIQ_HISTORY_CALLS)
+            if (at == MPIQ_HISTORY_CALLS) {
+                less = join_flag(&state->others, true) || less;
                 continue;
+            }
             state->calls[state->call_count++] = other->calls[i];
             less = true;
             continue;
@@ -200,6 +235,11 @@ bool mpiq_history_join(struct mpiq_history_state *state, const struct mpiq_histo
     less = join_calls(state, other) || less;
     less = join_flag(&state->spilled, other->spilled) || less;
     less = join_flag(&state->escaped, other->escaped) || less;
+    less = join_flag(&state->others, other->others) || less;
+    for (size_t i = 0; i < sizeof state->stored / sizeof *state->stored; i++) {
+        less = less || (other->stored[i] & ~state->stored[i]);
+        state->stored[i] |= other->stored[i];
+    }
     return join_flag(&state->owed, other->owed) || less;
 }
 
@@ -381,6 +421,7 @@ static void store(struct mpiq_history_state *state, const struct mpiq_architectu
         break;
     default:
         state->escaped = state->escaped || state->spilled;
+        state->others = true;
         forget(state, true, false);
         forget(state, false, false);
         return;
@@ -395,6 +436,8 @@ static void store(struct mpiq_history_state *state, const struct mpiq_architectu
             state->spilled = state->spilled || is_frame(&address);
             state->escaped = state->escaped || address.kind != MPIQ_HISTORY_FRAME;
         }
+        if (value.kind != MPIQ_HISTORY_NUMBER)
+            mark_stored(state, &address, part);
         if (value.kind != MPIQ_HISTORY_UNKNOWN)
             remember(state, &address, part, &value);
         address.value += part;
@@ -513,16 +556,19 @@ static bool passes_frame(const struct mpiq_history_state *state, const struct mp
     return false;
 }
 
-static void remember_call(struct mpiq_history_state *state, uint64_t address,
+static void remember_call(struct mpiq_history_state *state, uint64_t address, int made,
                           const struct mpiq_history_word words[MPIQ_CALL_WORDS])
 {
     size_t at = 0;
     while (at < state->call_count && state->calls[at].address != address)
         at++;
-    if (at == MPIQ_HISTORY_CALLS)
+    if (at == MPIQ_HISTORY_CALLS) {
+        state->others = true;
         return;
+    }
     state->call_count += at == state->call_count;
     state->calls[at].address = address;
+    state->calls[at].made = made;
     memcpy(state->calls[at].words, words, sizeof state->calls[at].words);
 }
 
@@ -539,12 +585,13 @@ void mpiq_history_call(struct mpiq_history_state *state, const struct mpiq_archi
         forget(state, false, false);
         if (state->escaped)
             forget(state, true, false);
+        state->others = state->others || state->escaped;
     }
     if (effect->known && effect->made >= 0) {
         const struct mpiq_history_word *to = &words[effect->made];
         struct mpiq_history_word value = name(state, mpiq_history_symbol(address, MPIQ_HISTORY_MADE), false);
         forget_at(state, to, effect->made_size, false);
-        remember_call(state, address, words);
+        remember_call(state, address, effect->made, words);
         remember(state, to, effect->made_size, &value);
     }
     for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++) {

@@ -49,6 +49,9 @@ static inline bool mpiq_history_is_made(const struct mpiq_history_word *word)
 
 enum { MPIQ_HISTORY_SLOTS = 96, MPIQ_HISTORY_CALLS = 24, MPIQ_HISTORY_REGISTERS = 32 };
 
+/* Words of 4 bytes, the last ones of the frame. */
+enum { MPIQ_HISTORY_FRAME_WORDS = 4096 };
+
 struct mpiq_history_slot {
     struct mpiq_history_word base; /* its address */
     uint8_t size;                  /* 4 or 8 */
@@ -59,6 +62,7 @@ struct mpiq_history_slot {
 /* A call that made a word, and what it was given. */
 struct mpiq_history_call {
     uint64_t address; /* 0: none */
+    int made;         /* which of the words points to what it makes */
     struct mpiq_history_word words[MPIQ_CALL_WORDS];
 };
 
@@ -71,6 +75,8 @@ struct mpiq_history_state {
     bool spilled; /* an address of the frame is in the frame */
     bool escaped; /* others may know one */
     bool owed;    /* a call may write into the frame later */
+    bool others;  /* anything but `calls` may have left a made word anywhere in the frame */
+    uint32_t stored[MPIQ_HISTORY_FRAME_WORDS / 32]; /* where instructions did: a bit for each word */
 };
 
 /* The state at the function's entry; the one of which nothing is known. */
@@ -88,6 +94,10 @@ void mpiq_history_step(struct mpiq_history_state *state, const struct mpiq_archi
 void mpiq_history_arguments(const struct mpiq_history_state *state,
                             const struct mpiq_architecture *architecture,
                             struct mpiq_history_word words[MPIQ_CALL_WORDS]);
+
+/* Whether an instruction may have stored a word that a call made, in so many bytes from that distance to the
+   stack pointer at the function's entry on. */
+bool mpiq_history_is_stored(const struct mpiq_history_state *state, uint64_t distance, uint64_t size);
 
 /* Goes through a call; bit n of preserved: it leaves register n as it is. */
 void mpiq_history_call(struct mpiq_history_state *state, const struct mpiq_architecture *architecture,

@@ -444,10 +444,12 @@ static void live_call_words(struct mpiq_target *target, const struct mpiq_target
 
 static void live_earlier_calls(struct mpiq_target *target, const struct mpiq_target_stack *stack,
                                size_t callee, mpiq_call_effect_of *effect_of, void *argument,
-                               const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret)
+                               const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret,
+                               struct mpiq_array_makers *array)
 {
     mpiq_call_history_read(&live_of(target)->modules, stack->registers + callee + 1,
-                           stack->register_count - callee - 1, effect_of, argument, addresses, count, ret);
+                           stack->register_count - callee - 1, effect_of, argument, addresses, count, ret,
+                           array);
 }
 
 static struct mpiq_error *live_place(struct mpiq_target *target, uint64_t address,

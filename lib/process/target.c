@@ -119,11 +119,13 @@ void mpiq_target_call_words(struct mpiq_target *target, const struct mpiq_target
 
 void mpiq_target_earlier_calls(struct mpiq_target *target, const struct mpiq_target_stack *stack,
                                size_t callee, mpiq_call_effect_of *effect_of, void *argument,
-                               const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret)
+                               const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret,
+                               struct mpiq_array_makers *array)
 {
     memset(ret, 0, count * sizeof *ret);
+    array->count = 0;
     if (target->ops->earlier_calls && callee + 1 < stack->register_count)
-        target->ops->earlier_calls(target, stack, callee, effect_of, argument, addresses, count, ret);
+        target->ops->earlier_calls(target, stack, callee, effect_of, argument, addresses, count, ret, array);
 }
 
 struct mpiq_error *mpiq_target_environment(struct mpiq_target *target, const char *name, char **ret)

@@ -146,6 +146,19 @@ struct mpiq_earlier_call {
     struct mpiq_call_word words[MPIQ_CALL_WORDS];
 };
 
+/* Which earlier calls of the same function may have made words of an array in memory. */
+enum { MPIQ_MAKERS_MOST = 6 };
+
+struct mpiq_array_makers {
+    uint64_t start, size; /* of the array, in bytes */
+    struct mpiq_maker {
+        uint64_t function; /* what was called */
+        uint64_t back;     /* where it returned to */
+    } calls[MPIQ_MAKERS_MOST];
+    size_t count; /* 0: nothing is known */
+    bool others;  /* something else may have made some, too */
+};
+
 struct mpiq_target_stack {
     struct mpiq_target_frame *frames;
     size_t count;
@@ -213,10 +226,11 @@ struct mpiq_target_ops {
                        size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS]);
 
     /* May be NULL.  For each of `count` words in memory: the earlier call of the same function that made it
-       (call_history.h). */
+       (call_history.h), and of the array, whose start and size are given, the calls that may have made some
+       of its words. */
     void (*earlier_calls)(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
                           mpiq_call_effect_of *effect_of, void *argument, const uint64_t *addresses,
-                          size_t count, struct mpiq_earlier_call *ret);
+                          size_t count, struct mpiq_earlier_call *ret, struct mpiq_array_makers *array);
 
     /* May be NULL.  Environment variable of the process at its start; the caller frees it. */
     struct mpiq_error *(*environment)(struct mpiq_target *target, const char *name, char **ret);
@@ -268,7 +282,8 @@ void mpiq_target_call_words(struct mpiq_target *target, const struct mpiq_target
 /* Likewise. */
 void mpiq_target_earlier_calls(struct mpiq_target *target, const struct mpiq_target_stack *stack,
                                size_t callee, mpiq_call_effect_of *effect_of, void *argument,
-                               const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret);
+                               const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret,
+                               struct mpiq_array_makers *array);
 struct mpiq_error *mpiq_target_environment(struct mpiq_target *target, const char *name, char **ret);
 struct mpiq_error *mpiq_target_file_at(struct mpiq_target *target, uint64_t address, char **ret);
 struct mpiq_error *mpiq_target_objects(struct mpiq_target *target, const char *const *symbols,

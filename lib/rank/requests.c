@@ -5,7 +5,7 @@
 
 #include "rank/call_target.h"
 
-enum { REQUESTS_MOST = 16, FUNCTIONS_MOST = 32 };
+enum { REQUESTS_MOST = 16, ARRAY_MOST = 4096, FUNCTIONS_MOST = 32 };
 
 /* Functions of the C library that return again, with whatever was written since. */
 static const char *const returning_again[] = {"_setjmp", "__sigsetjmp", "setjmp", "getcontext"};
@@ -89,9 +89,9 @@ static void effect_of(void *argument, uint64_t address, const struct mpiq_call_w
     ret->writes[at] = 0;
 }
 
-/* Where the requests are that are not null; the number of all of them. */
+/* Where the requests are that are not null, and the array; the number of all of them, 0: not known. */
 static size_t find_requests(const struct mpiq_rank_call *call, uint64_t addresses[REQUESTS_MOST],
-                            size_t *ret_count)
+                            size_t *ret_count, struct mpiq_array_makers *ret_array)
 {
     const struct mpiq_call_word *array = &call->words[mpiq_rank_call_position(call, 'q')];
     const size_t size = (size_t)call->constants->handle_size;
@@ -100,12 +100,17 @@ static size_t find_requests(const struct mpiq_rank_call *call, uint64_t addresse
     if (!array->known || array->narrow ||
         (strchr(call->parameters, 'n') && !mpiq_rank_call_plain(call, 'n', &number)))
         return 0;
-    for (uint64_t i = 0; i < (uint32_t)number && i < 4096; i++) {
+    number = (uint32_t)number;
+    if (number > ARRAY_MOST)
+        return 0;
+    *ret_array = (struct mpiq_array_makers){.start = array->value, .size = number * size};
+    for (uint64_t i = 0; i < number; i++) {
         uint64_t request = 0;
         struct mpiq_error *error = mpiq_target_read(call->target, array->value + i * size, size, &request);
-        bool null = error || mpiq_handle_find(call->target, call->constants, 'q', request);
         mpiq_error_destroy(error);
-        if (null)
+        if (error)
+            return 0;
+        if (mpiq_handle_find(call->target, call->constants, 'q', request))
             continue;
         if (found < REQUESTS_MOST)
             addresses[found++] = array->value + i * size;
@@ -134,6 +139,28 @@ static void add_request(const struct mpiq_rank_call *waiting, const struct mpiq_
         mpiq_rank_call_add(&call, thread, i, request);
 }
 
+/* Adds a call that may have made requests; NULL: something else may. */
+static void add_maker(const struct mpiq_rank_call *waiting, struct mpiq_thread *thread, const char *name,
+                      uint64_t back)
+{
+    struct mpiq_given *given = mpiq_thread_add_given(thread);
+    if (!given)
+        return;
+    given->kind = MPIQ_GIVEN_MADE_BY;
+    given->name = name ? mpiq_rank_state_intern(waiting->state, name) : NULL;
+    given->caller = back;
+}
+
+/* Adds the calls that may have made some of the requests. */
+static void add_makers(const struct mpiq_rank_call *waiting, const struct mpiq_array_makers *array,
+                       struct reading *reading, struct mpiq_thread *thread)
+{
+    for (size_t i = 0; i < array->count; i++)
+        add_maker(waiting, thread, function_at(reading, array->calls[i].function), array->calls[i].back);
+    if (array->count > 0 && array->others)
+        add_maker(waiting, thread, NULL, 0);
+}
+
 void mpiq_rank_add_requests(struct mpiq_target *target, struct mpiq_rank_state *state,
                             const struct mpiq_target_stack *stack, struct mpiq_thread *thread)
 {
@@ -143,15 +170,19 @@ void mpiq_rank_add_requests(struct mpiq_target *target, struct mpiq_rank_state *
     if (strncmp(thread->mpi_call, "MPI_Wait", strlen("MPI_Wait")) != 0 ||
         !mpiq_rank_call_read(&call, target, state, stack, thread))
         return;
-    size_t all = find_requests(&call, addresses, &count);
+    struct mpiq_array_makers array = {0};
+    size_t all = find_requests(&call, addresses, &count, &array);
     if (count == 0)
         return;
     struct reading reading = {.waiting = &call};
     find_returning_again(target, &reading);
     struct mpiq_earlier_call made_by[REQUESTS_MOST];
-    mpiq_target_earlier_calls(target, stack, call.callee, effect_of, &reading, addresses, count, made_by);
+    mpiq_target_earlier_calls(target, stack, call.callee, effect_of, &reading, addresses, count, made_by,
+                              &array);
     for (size_t i = 0; i < count; i++)
         add_request(&call, &made_by[i], &reading, thread, (uint32_t)i + 1);
+    if (count > 1 || !made_by[0].function)
+        add_makers(&call, &array, &reading, thread);
     struct mpiq_given *given = all > count ? mpiq_thread_add_given(thread) : NULL;
     if (given) {
         given->kind = MPIQ_GIVEN_REQUESTS;

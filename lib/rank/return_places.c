@@ -121,6 +121,8 @@ void mpiq_rank_add_return_places(struct mpiq_target *target, struct mpiq_rank_st
             struct mpiq_wait *wait = &state->threads[i].waits[j];
             fill_operations(&finder, wait->operations, wait->operation_count);
         }
+        for (size_t j = 0; j < state->threads[i].given_count; j++)
+            fill(&finder, state->threads[i].given[j].caller, &state->threads[i].given[j].place);
     }
     for (size_t i = 0; i < state->communicator_count; i++) {
         struct mpiq_communicator *comm = &state->communicators[i];

@@ -42,6 +42,9 @@ static void put_given(struct mpiq_json *json, const struct mpiq_wait_part *part)
     mpiq_json_put_string(json, "from", "caller");
     if (part->kind == MPIQ_PART_COLLECTIVE && given->local >= 0)
         mpiq_json_put_number(json, "root", given->local);
+    if (part->kind == MPIQ_PART_REQUEST)
+        mpiq_json_put_number(json, "requests", given->requests);
+    mpiq_json_put_string(json, "made_by", given->made_by);
     mpiq_json_put_string(json, "op", given->op);
     if (given->count >= 0)
         mpiq_json_put_number(json, "count", given->count);

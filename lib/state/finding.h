@@ -164,6 +164,11 @@ struct mpiq_given_wait {
     const char *type; /* "MPI_INT"; NULL */
     const char *op;   /* "MPI_SUM"; NULL */
     const char *comm; /* "MPI_COMM_WORLD"; NULL */
+
+    /* REQUEST: of so many that the call was given, and a call that may have made some of them: each part has
+       another one; NULL: something else may have, or nothing is known of it. */
+    uint32_t requests;
+    const char *made_by; /* "MPI_Irecv" */
 };
 
 /* What a rank waits for.  Lives in the diagnosis's arena; alike ranks may share one. */

@@ -303,6 +303,7 @@ struct mpiq_job_given {
     mpiq_string_id name; /* of a predefined handle; 0 another one, or a number */
     uint32_t member;     /* in members: of a communicator that the library's own list has; MPIQ_NONE */
     uint32_t request;    /* 0: of the call; n: of the one that made its n-th request */
+    uint32_t site;       /* in sites: where MPIQ_GIVEN_MADE_BY is; MPIQ_NONE */
     uint8_t kind;        /* enum mpiq_given_kind */
     bool any;
     bool null;

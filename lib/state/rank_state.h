@@ -369,24 +369,25 @@ enum mpiq_sleep {
 
 /* What an MPI call was given, or the call that made a request that it waits for, by the names that the
    standard gives parameters.  X(identifier, word) */
-#define MPIQ_GIVEN_KINDS(X)                                                          \
-    X(COUNT, "count")                                                                \
-    X(SENDCOUNT, "sendcount")                                                        \
-    X(RECVCOUNT, "recvcount")                                                        \
-    X(DATATYPE, "datatype")                                                          \
-    X(SENDTYPE, "sendtype")                                                          \
-    X(RECVTYPE, "recvtype")                                                          \
-    X(DEST, "dest")                                                                  \
-    X(SOURCE, "source")                                                              \
-    X(TAG, "tag")                                                                    \
-    X(SENDTAG, "sendtag")                                                            \
-    X(RECVTAG, "recvtag")                                                            \
-    X(ROOT, "root")                                                                  \
-    X(OP, "op")                                                                      \
-    X(COMM, "comm")                                                                  \
-    X(RANK, "rank")         /* of a window */                                        \
-    X(REQUEST, "request")   /* name: the call that made it; NULL: it is not known */ \
-    X(REQUESTS, "requests") /* value: how many it waits for, if more than are listed */
+#define MPIQ_GIVEN_KINDS(X)                                                             \
+    X(COUNT, "count")                                                                   \
+    X(SENDCOUNT, "sendcount")                                                           \
+    X(RECVCOUNT, "recvcount")                                                           \
+    X(DATATYPE, "datatype")                                                             \
+    X(SENDTYPE, "sendtype")                                                             \
+    X(RECVTYPE, "recvtype")                                                             \
+    X(DEST, "dest")                                                                     \
+    X(SOURCE, "source")                                                                 \
+    X(TAG, "tag")                                                                       \
+    X(SENDTAG, "sendtag")                                                               \
+    X(RECVTAG, "recvtag")                                                               \
+    X(ROOT, "root")                                                                     \
+    X(OP, "op")                                                                         \
+    X(COMM, "comm")                                                                     \
+    X(RANK, "rank")         /* of a window */                                           \
+    X(REQUEST, "request")   /* name: the call that made it; NULL: it is not known */    \
+    X(REQUESTS, "requests") /* value: how many it waits for, if more than are listed */ \
+    X(MADE_BY, "made_by")   /* name, place: a call that may have made requests; NULL: something else may */
 
 enum mpiq_given_kind {
 #define MPIQ_ENUM(id, word) MPIQ_GIVEN_##id,
@@ -403,6 +404,8 @@ struct mpiq_given {
     uint32_t of_request; /* 0: an argument of the call; n: of what made its n-th request */
     int64_t value;       /* a number; a handle's bits */
     const char *name; /* of a predefined handle: "MPI_COMM_WORLD"; interned; NULL: another one, or a number */
+    uint64_t caller;  /* MADE_BY: return address of that call; 0 */
+    struct mpiq_place place; /* what `caller` resolves to */
 };
 
 struct mpiq_thread {

@@ -290,7 +290,8 @@ static const struct mpiq_schema wait_schema =
 static const struct mpiq_field given_fields[] = {
     WORDS(mpiq_given, kind, given_kinds), FIELD(mpiq_given, any, BOOL),
     FIELD(mpiq_given, null, BOOL),        FIELD(mpiq_given, of_request, UNSIGNED),
-    FIELD(mpiq_given, value, SIGNED),     FIELD(mpiq_given, name, STRING)};
+    FIELD(mpiq_given, value, SIGNED),     FIELD(mpiq_given, name, STRING),
+    FIELD(mpiq_given, caller, HEX),       INSIDE(mpiq_given, place, place_schema)};
 static const struct mpiq_schema given_schema = SCHEMA(mpiq_given, given_fields, mpiq_given_unknown, NULL);
 
 static const struct mpiq_field thread_fields[] = {

@@ -331,8 +331,38 @@ static bool is_inside(const struct mpiq_waits_for *wait)
     return wait->part_count > 0;
 }
 
+/* By the caller's code alone: "one or more of 7 requests, made by MPI_Irecv (halo.c:20) or elsewhere". */
+static void put_given_requests(const struct teller *t, const struct mpiq_waits_for *wait)
+{
+    const uint32_t requests = wait->parts[0].given->requests;
+    if (requests == 1)
+        mpiq_buffer_string(t->out, "a request");
+    else
+        mpiq_buffer_printf(t->out, "%s of %" PRIu32 " requests", wait->all ? "one or more" : "any", requests);
+    for (uint32_t i = 0; i < wait->part_count; i++) {
+        const struct mpiq_wait_part *part = &wait->parts[i];
+        const struct mpiq_site *site =
+            part->started < t->job->site_count ? &t->job->sites[part->started] : NULL;
+        const char *file = site ? mpiq_job_string(t->job, site->file) : NULL;
+        if (!part->given->made_by) {
+            mpiq_buffer_string(t->out, i > 0 ? " or elsewhere" : "");
+            continue;
+        }
+        mpiq_buffer_printf(t->out, "%s %s", i > 0 ? " or" : ", made by", part->given->made_by);
+        if (file) {
+            mpiq_buffer_string(t->out, " (");
+            mpiq_put_place(t->out, file, site->line, NULL, NULL);
+            mpiq_buffer_char(t->out, ')');
+        }
+    }
+}
+
 static void put_parts(const struct teller *t, const struct mpiq_waits_for *wait)
 {
+    if (wait->part_count > 0 && wait->parts[0].kind == MPIQ_PART_REQUEST && wait->parts[0].given) {
+        put_given_requests(t, wait);
+        return;
+    }
     uint32_t shown = wait->part_count <= MOST_PARTS ? wait->part_count : MOST_PARTS - 1;
     uint64_t rest = (uint64_t)wait->part_count - shown + wait->more;
     if (wait->guessed && wait->part_count + wait->more > 1)

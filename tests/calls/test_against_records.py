@@ -17,7 +17,11 @@ import corpus
 import hung
 
 JUMP = pathlib.Path(__file__).with_name("jump.c")
+LOOPS = JUMP.with_name("loops.c")
 LINES = ["openmpi+record", "mpich+record"]
+# Of each program in loops.c: how many calls may have made the requests, and whether something else may have.
+FILLED = {"made_at_two_places": (2, False), "one_is_made_elsewhere": (1, True), "one_is_stored": (1, True),
+          "all_are_stored": (0, False), "where_all_may_write": (1, True), "one_of_two_arrays": (1, False)}
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -40,6 +44,32 @@ def test_arguments_agree_with_records(name, mpiq, tmp_path):
     print(f"{name}: {told} arguments told, {requests} requests")
     assert not wrong, "\n".join(wrong)
     assert told > 0 and requests > 0
+
+
+@pytest.mark.parametrize("options", ["-O0", "-O2"])
+@pytest.mark.parametrize("name", LINES)
+def test_who_has_filled_an_array_of_requests(name, options, mpiq, tmp_path):
+    """The calls of the same function, if its code says that no others can have."""
+    if not shutil.which(f"mpirun.{name.split('+', maxsplit=1)[0]}") or not shutil.which("zstd"):
+        pytest.skip("the MPI library or zstd is not installed")
+    line = libraries.line(name)
+    executable = line.compile([LOOPS, corpus.HERE / "corpus.c"], tmp_path / "loops", options, f"-I{corpus.HERE}")
+    told = {}
+    for program in FILLED:
+        snapshot = tmp_path / f"{program}.mpiq"
+        with jobs.Job(line, [executable, program], 2) as job:
+            job.wait_ready()
+            job.stand_still()
+            job.step_back()
+            subprocess.run([mpiq, "snapshot", "-o", snapshot, str(job.pid)], check=False, capture_output=True)
+        wrong, _, _ = call_records.differences_in(snapshot)
+        assert not wrong, "\n".join(wrong)
+        makers = [call_records.makers_of(thread) for state in call_records.rank_states(snapshot)
+                  for thread in state.get("threads", []) if "MPI_Waitall" in thread.get("mpi_call", "")]
+        told[program] = {(len(places), others) for places, others in makers}
+    for program, (count, others) in FILLED.items():
+        # Where a spilled address looks as if it were passed on, something else may always have made one.
+        assert told[program] in ({(count, others)}, {(count, options != "-O0" and count > 0 or others)}), (program, told)
 
 
 @pytest.mark.parametrize("name", LINES)

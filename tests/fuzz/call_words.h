@@ -88,7 +88,12 @@ static inline void ask_history(struct mpiq_modules *modules, uint64_t base, uint
     }
     for (uint64_t i = 0; i < 16; i++)
         addresses[i] = base + 64 * 7 + 4 * i;
-    mpiq_call_history_read(modules, frames, count, any_effect, NULL, addresses, 16, calls);
+    struct mpiq_array_makers array = {.start = addresses[0], .size = 64};
+    mpiq_call_history_read(modules, frames, count, any_effect, NULL, addresses, 16, calls, &array);
+    for (size_t i = 0; i < array.count; i++) {
+        if (array.count > MPIQ_MAKERS_MOST || !array.calls[i].back)
+            abort();
+    }
     for (size_t i = 0; i < 16; i++) {
         for (size_t j = 0; j < MPIQ_CALL_WORDS; j++) {
             if (calls[i].words[j].origin_count > MPIQ_WORD_ORIGINS ||

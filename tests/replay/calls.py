@@ -78,7 +78,8 @@ def compare_ranks(told, known):
     if told["call"] != known.get("call"):
         return [f"in {told['call']}, recorded {known.get('call') or known['state']}"], []
     wrong, lacking = [], []
-    said, recorded = parts(told), parts(known)
+    # Requests of which only the number and their makers are told may be anything.
+    said, recorded = [part for part in parts(told) if part["kind"] != "request"], parts(known)
     if not said: # such a call says by its name what it is
         said = [{"kind": "collective", "collective": part["collective"]} for part in recorded
                 if part["kind"] == "collective" and part.get("collective") == told["call"]]

@@ -57,6 +57,23 @@ def compared_requests(thread):
     return wrong, told
 
 
+def makers_of(thread):
+    """(where calls return to that may have made its requests, whether others may have made some, too)."""
+    makers = [entry for entry in thread.get("given", []) if entry.get("kind") == "made_by"]
+    return {entry.get("caller") for entry in makers if "name" in entry}, any("name" not in entry for entry in makers)
+
+
+def compared_makers(thread):
+    """The same of a thread of whose requests all makers are told: each that is pending was made by one of them."""
+    places, others = makers_of(thread)
+    waits = thread.get("waits", [])
+    if len(waits) != 1 or not places or others:
+        return [], 0
+    made = [operation for operation in waits[0].get("operations", []) if "caller" in operation]
+    return [f"{thread['mpi_call']}: made at {places}, and not {operation}" for operation in made
+            if operation["caller"] not in places], len(made)
+
+
 def compared(thread):
     """(what is told wrongly, how many arguments are told) of one thread in a blocking call for one message."""
     waits, given = thread.get("waits", []), given_of(thread)
@@ -77,6 +94,7 @@ def differences_in(snapshot):
         for thread in state.get("threads", []):
             differ, some = compared(thread)
             others, some_requests = compared_requests(thread)
-            wrong += [f"rank {state.get('name')}: {text}" for text in differ + others]
-            told, requests = told + some, requests + some_requests
+            foreign, some_made = compared_makers(thread)
+            wrong += [f"rank {state.get('name')}: {text}" for text in differ + others + foreign]
+            told, requests = told + some, requests + some_requests + some_made
     return wrong, told, requests
