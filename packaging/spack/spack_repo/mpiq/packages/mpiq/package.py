@@ -10,8 +10,9 @@ CLONE = pathlib.Path(__file__).resolve().parents[6]
 
 
 class Mpiq(MesonPackage):
-    """Says why an MPI job hangs: which rank did not enter the collective that the others wait in, who waits for
-    whom, and where in the source.  Works on jobs that already hang, on Open MPI and MPICH as they are installed."""
+    """Says why an MPI job hangs: which rank did not enter the collective that the others wait in,
+    who waits for whom, and where in the source.  Works on jobs that already hang, on Open MPI and
+    MPICH as they are installed."""
 
     homepage = CLONE.as_uri()
     git = CLONE.as_uri()
