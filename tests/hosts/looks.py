@@ -51,12 +51,12 @@ class Looks:
         return self._until(is_told, arguments)
 
     def running(self, *arguments):
-        """The answer at a job that works.  On a busy machine a look may see nothing move, or lose a rank, and says
-        `unknown`: it looks again.  It never claims more."""
+        """The answer at a job that works, of all its ranks.  On a busy machine a look may see nothing move, and says `unknown`,
+        or lose a rank or a host: it looks again.  It never claims more."""
         def is_told(status, answer):
             assert (status, answer["verdict"]) in ((0, "running"), (3, "unknown")), answer
             assert not any(finding["proven"] for finding in answer["findings"]), answer
-            return status == 0
+            return status == 0 and answer["job"]["ranks_seen"] == answer["job"]["size"]
 
         return self._until(is_told, arguments)
 

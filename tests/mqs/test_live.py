@@ -472,13 +472,19 @@ def errors(said):
 def test_process_that_runs(line):
     """Read while it runs, look after look: what has moved under the reader ends in a code with its sentence."""
     with Job(line, "busy", 2) as job:
-        job.look(our_dll(), 0, "--internal", "--looks", "60")
-        found = errors(job.looks)
-        assert len(job.looks) == 60
-        moved = [error["code"] for error in found if error["code"] != 1]  # 1: not kept, moving or not
-        assert all(code >= 200 for code in moved) and all(len(error["text"]) > 20 for error in found)
-        # Many looks are fast enough to see it whole.
-        assert sum(all(error["code"] == 1 for error in errors(look)) for look in job.looks) > 10
+        looks = []
+
+        def many_saw_it_whole():
+            job.look(our_dll(), 0, "--internal", "--looks", "60")
+            assert len(job.looks) == 60
+            looks.extend(job.looks)
+            found = errors(job.looks)
+            moved = [error["code"] for error in found if error["code"] != 1]  # 1: not kept, moving or not
+            assert all(code >= 200 for code in moved) and all(len(error["text"]) > 20 for error in found)
+            return sum(all(error["code"] == 1 for error in errors(look)) for look in looks) > 10
+
+        # On a busy machine few are fast enough.
+        wait_until(many_saw_it_whole, lambda: f"more than 10 of {len(looks)} looks that saw it whole")
 
 
 KINDS = ("send", "bsend", "ssend", "rsend", "receive", "probe", "message", "collective", "other", "psend", "precv")
