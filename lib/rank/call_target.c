@@ -48,19 +48,20 @@ static uint64_t called_from(struct mpiq_target *target, uint64_t back)
     return code[1] == 0xe8 ? linked(target, relative(back, &code[2])) : 0;
 }
 
-bool mpiq_rank_function_at(struct mpiq_target *target, uint64_t address, char *ret, size_t size)
+bool mpiq_rank_function_at(struct mpiq_target *target, uint64_t address, char *ret, size_t size,
+                           bool *ret_fortran)
 {
     struct mpiq_target_stack place = {0};
     struct mpiq_error *error = mpiq_target_place(target, address + 1, &place);
     /* The last one is the function itself, the others are inlined into it. */
     const char *name = !error && place.count ? place.frames[place.count - 1].function : NULL;
     uint64_t own = 0;
-    bool c = name && mpiq_is_c_call(name);
-    bool found = c && mpiq_mpi_function(name, ret, size);
+    bool found = name && mpiq_mpi_function(name, ret, size);
     if (found) {
         /* It begins there. */
         error = mpiq_target_find_symbol(target, name, &own);
         found = !error && own == address;
+        *ret_fortran = !mpiq_is_c_call(name);
     }
     mpiq_error_destroy(error);
     mpiq_target_stack_deinit(&place);
@@ -80,8 +81,11 @@ void mpiq_rank_find_called(struct mpiq_target *target, const struct mpiq_rank_st
         mpiq_frame_owner(state, &thread->frames[own - 1]) != MPIQ_OWNER_MPI)
         return;
     uint64_t address = called_from(target, thread->frames[own].pc);
-    if (!address || !mpiq_rank_function_at(target, address, thread->mpi_call, sizeof thread->mpi_call))
+    char name[sizeof thread->mpi_call];
+    bool fortran;
+    if (!address || !mpiq_rank_function_at(target, address, name, sizeof name, &fortran) || fortran)
         return;
+    memcpy(thread->mpi_call, name, sizeof name);
     thread->mpi_frame = (int32_t)own - 1;
     thread->user_frame = (int32_t)own;
 }

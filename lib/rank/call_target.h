@@ -16,7 +16,8 @@ void mpiq_rank_find_called(struct mpiq_target *target, const struct mpiq_rank_st
                            struct mpiq_thread *thread);
 
 /* The MPI function that begins at an address, as the standard spells it ("MPI_Irecv"); false: another
-   function begins there, or one of another language's binding. */
-bool mpiq_rank_function_at(struct mpiq_target *target, uint64_t address, char *ret, size_t size);
+   function begins there.  *ret_fortran: it is one of the binding that passes everything by reference. */
+bool mpiq_rank_function_at(struct mpiq_target *target, uint64_t address, char *ret, size_t size,
+                           bool *ret_fortran);
 
 #endif

@@ -15,6 +15,7 @@ enum { RETURNING_AGAIN = sizeof returning_again / sizeof *returning_again };
 struct known_function {
     uint64_t address;
     char name[48]; /* "" it is none of MPI's */
+    bool fortran;  /* arguments are passed by reference */
 };
 
 struct reading {
@@ -24,20 +25,21 @@ struct reading {
     uint64_t again[RETURNING_AGAIN]; /* addresses; 0: not there */
 };
 
-/* The MPI function at an address; NULL: it is none, in C. */
-static const char *function_at(struct reading *reading, uint64_t address)
+/* The MPI function at an address; NULL: it is none. */
+static const struct known_function *function_at(struct reading *reading, uint64_t address)
 {
     for (size_t i = 0; i < reading->count; i++) {
         if (reading->functions[i].address == address)
-            return reading->functions[i].name[0] ? reading->functions[i].name : NULL;
+            return reading->functions[i].name[0] ? &reading->functions[i] : NULL;
     }
     if (reading->count == FUNCTIONS_MOST)
         return NULL;
     struct known_function *function = &reading->functions[reading->count++];
     function->address = address;
-    if (!mpiq_rank_function_at(reading->waiting->target, address, function->name, sizeof function->name))
+    if (!mpiq_rank_function_at(reading->waiting->target, address, function->name, sizeof function->name,
+                               &function->fortran))
         function->name[0] = '\0';
-    return function->name[0] ? function->name : NULL;
+    return function->name[0] ? function : NULL;
 }
 
 /* Whether it makes a request, and does not wait for one. */
@@ -63,18 +65,24 @@ static void effect_of(void *argument, uint64_t address, const struct mpiq_call_w
 {
     struct reading *reading = argument;
     const struct mpiq_rank_call *waiting = reading->waiting;
-    const char *name = function_at(reading, address);
+    const struct known_function *function = function_at(reading, address);
     struct mpiq_rank_call call;
     *ret = (struct mpiq_call_effect){.made = -1};
     for (size_t i = 0; i < RETURNING_AGAIN; i++)
         ret->again = ret->again || reading->again[i] == address;
-    if (!name || !mpiq_rank_call_init(&call, waiting->target, waiting->state, name, false))
+    if (!function ||
+        !mpiq_rank_call_init(&call, waiting->target, waiting->state, function->name, function->fortran) ||
+        (call.fortran && (call.count == MPIQ_CALL_WORDS || !mpiq_constants_pass_numbers(call.constants))))
         return;
-    memcpy(call.words, words, sizeof call.words);
+    /* What Fortran's references refer to may be something else by now. */
+    if (!call.fortran)
+        memcpy(call.words, words, sizeof call.words);
     ret->known = true;
-    ret->arguments = call.count;
+    ret->arguments = call.count + call.fortran;
     for (size_t i = 0; i < call.count; i++)
         ret->writes[i] = mpiq_rank_call_writes(&call, call.parameters[i]);
+    if (call.fortran)
+        ret->writes[call.count] = sizeof(int32_t); /* ierror */
     if (makes_request(&call)) {
         ret->made = (int)call.count - 1;
         ret->made_size = (uint8_t)call.constants->handle_size;
@@ -97,7 +105,7 @@ static size_t find_requests(const struct mpiq_rank_call *call, uint64_t addresse
     const size_t size = (size_t)call->constants->handle_size;
     uint64_t number = 1;
     size_t found = 0, all = 0;
-    if (!array->known || array->narrow ||
+    if (!array->known || array->narrow || (call->fortran && !mpiq_constants_pass_numbers(call->constants)) ||
         (strchr(call->parameters, 'n') && !mpiq_rank_call_plain(call, 'n', &number)))
         return 0;
     number = (uint32_t)number;
@@ -123,7 +131,9 @@ static size_t find_requests(const struct mpiq_rank_call *call, uint64_t addresse
 static void add_request(const struct mpiq_rank_call *waiting, const struct mpiq_earlier_call *past,
                         struct reading *reading, struct mpiq_thread *thread, uint32_t request)
 {
-    const char *name = past->function ? function_at(reading, past->function) : NULL;
+    /* What Fortran's references referred to at that time is not known. */
+    const struct known_function *function = past->function ? function_at(reading, past->function) : NULL;
+    const char *name = function && !function->fortran ? function->name : NULL;
     struct mpiq_rank_call call;
     struct mpiq_given *given = mpiq_thread_add_given(thread);
     if (!given)
@@ -155,8 +165,10 @@ static void add_maker(const struct mpiq_rank_call *waiting, struct mpiq_thread *
 static void add_makers(const struct mpiq_rank_call *waiting, const struct mpiq_array_makers *array,
                        struct reading *reading, struct mpiq_thread *thread)
 {
-    for (size_t i = 0; i < array->count; i++)
-        add_maker(waiting, thread, function_at(reading, array->calls[i].function), array->calls[i].back);
+    for (size_t i = 0; i < array->count; i++) {
+        const struct known_function *function = function_at(reading, array->calls[i].function);
+        add_maker(waiting, thread, function ? function->name : NULL, array->calls[i].back);
+    }
     if (array->count > 0 && array->others)
         add_maker(waiting, thread, NULL, 0);
 }
@@ -181,7 +193,7 @@ void mpiq_rank_add_requests(struct mpiq_target *target, struct mpiq_rank_state *
                               &array);
     for (size_t i = 0; i < count; i++)
         add_request(&call, &made_by[i], &reading, thread, (uint32_t)i + 1);
-    if (count > 1 || !made_by[0].function)
+    if (count > 1 || !made_by[0].function || call.fortran)
         add_makers(&call, &array, &reading, thread);
     struct mpiq_given *given = all > count ? mpiq_thread_add_given(thread) : NULL;
     if (given) {

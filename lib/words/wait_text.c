@@ -339,22 +339,25 @@ static void put_given_requests(const struct teller *t, const struct mpiq_waits_f
         mpiq_buffer_string(t->out, "a request");
     else
         mpiq_buffer_printf(t->out, "%s of %" PRIu32 " requests", wait->all ? "one or more" : "any", requests);
+    bool named = false, elsewhere = false;
     for (uint32_t i = 0; i < wait->part_count; i++) {
         const struct mpiq_wait_part *part = &wait->parts[i];
         const struct mpiq_site *site =
             part->started < t->job->site_count ? &t->job->sites[part->started] : NULL;
         const char *file = site ? mpiq_job_string(t->job, site->file) : NULL;
         if (!part->given->made_by) {
-            mpiq_buffer_string(t->out, i > 0 ? " or elsewhere" : "");
+            elsewhere = true;
             continue;
         }
-        mpiq_buffer_printf(t->out, "%s %s", i > 0 ? " or" : ", made by", part->given->made_by);
+        mpiq_buffer_printf(t->out, "%s %s", named ? " or" : ", made by", part->given->made_by);
+        named = true;
         if (file) {
             mpiq_buffer_string(t->out, " (");
             mpiq_put_place(t->out, file, site->line, NULL, NULL);
             mpiq_buffer_char(t->out, ')');
         }
     }
+    mpiq_buffer_string(t->out, named && elsewhere ? " or elsewhere" : "");
 }
 
 static void put_parts(const struct teller *t, const struct mpiq_waits_for *wait)
