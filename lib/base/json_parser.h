@@ -7,8 +7,8 @@
  * asked for, it is for the caller to complain: such functions return NULL, or a static text that says what
  * is wrong.
  */
-#ifndef MPIQ_STATE_PARSER_H
-#define MPIQ_STATE_PARSER_H
+#ifndef MPIQ_JSON_PARSER_H
+#define MPIQ_JSON_PARSER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* elf_open - libelf's handle on a mapped file; a failed allocation for it is counted. */
-#ifndef MPIQ_TARGET_ELF_OPEN_H
-#define MPIQ_TARGET_ELF_OPEN_H
+#ifndef MPIQ_ELF_OPEN_H
+#define MPIQ_ELF_OPEN_H
 
 #include <errno.h>
 #include <libelf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* needs - what each of a process's objects is called, loads and defines. */
-#ifndef MPIQ_TARGET_NEEDS_H
-#define MPIQ_TARGET_NEEDS_H
+#ifndef MPIQ_NEEDS_H
+#define MPIQ_NEEDS_H
 
 #include "process/module.h"
 

@@ -5,8 +5,8 @@
  * A line is bounded, reading and writing can have a deadline, and a write to a side that has closed is an
  * error, never a SIGPIPE.  The descriptors remain the caller's.
  */
-#ifndef MPIQ_TARGET_PIPE_H
-#define MPIQ_TARGET_PIPE_H
+#ifndef MPIQ_PIPE_H
+#define MPIQ_PIPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

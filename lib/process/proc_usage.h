@@ -5,8 +5,8 @@
  *
  * It reads /proc and decides nothing: unknown values are marked as unknown.
  */
-#ifndef MPIQ_ACTIVITY_H
-#define MPIQ_ACTIVITY_H
+#ifndef MPIQ_PROC_USAGE_H
+#define MPIQ_PROC_USAGE_H
 
 #include "process/target.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* serve - the server's side of the wire over a pipe that the caller keeps (deadline, limit). */
-#ifndef MPIQ_TARGET_SERVE_H
-#define MPIQ_TARGET_SERVE_H
+#ifndef MPIQ_SERVE_H
+#define MPIQ_SERVE_H
 
 #include "process/pipe.h"
 #include "process/target.h"

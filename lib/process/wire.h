@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wire - a target at the other end of a pipe that the caller owns and may use between requests (the helper
    does). */
-#ifndef MPIQ_TARGET_WIRE_H
-#define MPIQ_TARGET_WIRE_H
+#ifndef MPIQ_WIRE_H
+#define MPIQ_WIRE_H
 
 #include "process/pipe.h"
 #include "process/target.h"

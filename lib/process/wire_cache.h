@@ -4,8 +4,8 @@
  *
  * It leaves to others: what may be kept, and how long (wire.c).  A zeroed one is empty.
  */
-#ifndef MPIQ_TARGET_WIRE_CACHE_H
-#define MPIQ_TARGET_WIRE_CACHE_H
+#ifndef MPIQ_WIRE_CACHE_H
+#define MPIQ_WIRE_CACHE_H
 
 #include <stddef.h>
 #include <stdint.h>

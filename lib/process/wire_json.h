@@ -5,8 +5,8 @@
  * The reader trusts nothing: anything missing or senseless in an object counts as unknown.  It leaves to
  * others: lines, requests and what is not JSON (wire.c, serve.c).
  */
-#ifndef MPIQ_TARGET_WIRE_JSON_H
-#define MPIQ_TARGET_WIRE_JSON_H
+#ifndef MPIQ_WIRE_JSON_H
+#define MPIQ_WIRE_JSON_H
 
 #include "base/json_text.h"
 #include "process/target.h"
