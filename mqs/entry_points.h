@@ -9,6 +9,7 @@
 #ifndef MQS_ENTRY_POINTS_H
 #define MQS_ENTRY_POINTS_H
 
+#include "error.h"
 #include "mpi_interface.h"
 
 /* Everything else stays inside. */
@@ -36,5 +37,14 @@ int entry_image_has(mqs_image *image, const char *const *variables, const char *
 
 /* What hangs on the process; NULL if nothing does. */
 mqs_process_info *entry_process(mqs_process *process);
+
+/* Begins a look if none is under way; each DLL has its own. */
+int process_ensure(mqs_process_info *info);
+/* What hangs on the process, with a look under way. */
+static inline int entry_begin(mqs_process *process, mqs_process_info **ret)
+{
+    *ret = entry_process(process);
+    return *ret == NULL ? ERROR_ARGUMENT : process_ensure(*ret);
+}
 
 #endif

@@ -27,14 +27,10 @@ static int set_option(mqs_process *process, int option, int value)
 
 static int get_identity(mqs_process *process, mqs_process_identity *ret)
 {
-    mqs_process_info *info = entry_process(process);
-    int code;
+    mqs_process_info *info;
+    int code = entry_begin(process, &info);
 
-    if (info == NULL || ret == NULL) {
-        return ERROR_ARGUMENT;
-    }
-    code = process_ensure(info);
-    return code == mqs_ok ? identity_get(&info->library, ret) : code;
+    return code != mqs_ok ? code : ret == NULL ? ERROR_ARGUMENT : identity_get(&info->library, ret);
 }
 
 static int get_members(mqs_process *process, int remote, mqs_process_name *ret)
@@ -152,13 +148,9 @@ static int next_channel(mqs_process *process, mqs_channel *ret)
 
 static int setup_wait_iterator(mqs_process *process)
 {
-    mqs_process_info *info = entry_process(process);
-    int code;
+    mqs_process_info *info;
+    int code = entry_begin(process, &info);
 
-    if (info == NULL) {
-        return ERROR_ARGUMENT;
-    }
-    code = process_ensure(info);
     return code == mqs_ok ? waits_set_up(&info->library, &info->waits) : code;
 }
 
@@ -187,13 +179,9 @@ static int next_wait_operation(mqs_process *process, mqs_pending_operation *ret)
 
 static int setup_process_call_iterator(mqs_process *process)
 {
-    mqs_process_info *info = entry_process(process);
-    int code;
+    mqs_process_info *info;
+    int code = entry_begin(process, &info);
 
-    if (info == NULL) {
-        return ERROR_ARGUMENT;
-    }
-    code = process_ensure(info);
     if (code != mqs_ok) {
         return code;
     }
@@ -234,13 +222,9 @@ static int get_layout(mqs_process *process, mqs_layout_details *ret)
 
 static int setup_window_iterator(mqs_process *process)
 {
-    mqs_process_info *info = entry_process(process);
-    int code;
+    mqs_process_info *info;
+    int code = entry_begin(process, &info);
 
-    if (info == NULL) {
-        return ERROR_ARGUMENT;
-    }
-    code = process_ensure(info);
     return code == mqs_ok ? windows_set_up(&info->library, &info->windows) : code;
 }
 

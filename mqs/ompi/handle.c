@@ -22,15 +22,6 @@ static const struct {
     {SYMBOL_ompi_request_empty, "a complete request without a message"},
 };
 
-/* The process, with a look under way. */
-static int begin(mqs_process *process, mqs_process_info **ret)
-{
-    mqs_process_info *info = entry_process(process);
-
-    *ret = info;
-    return info == NULL ? ERROR_ARGUMENT : process_ensure(info);
-}
-
 /* Whether the object at a handle claims a class whose name ends like that; most values that are not handles
    do not.  True if the library's class objects cannot be read. */
 static bool is_object(struct memory *memory, mqs_taddr_t handle, const char *ending)
@@ -60,7 +51,7 @@ int handle_name(mqs_process *process, mqs_taddr_t handle, char name[64])
 {
     mqs_process_info *info;
     mqs_taddr_t address;
-    int code = begin(process, &info);
+    int code = entry_begin(process, &info);
 
     if (code != mqs_ok || name == NULL) {
         return name == NULL ? ERROR_ARGUMENT : code;
@@ -77,7 +68,7 @@ int handle_name(mqs_process *process, mqs_taddr_t handle, char name[64])
 int handle_request(mqs_process *process, mqs_taddr_t handle, mqs_pending_operation *ret)
 {
     mqs_process_info *info;
-    int code = begin(process, &info);
+    int code = entry_begin(process, &info);
 
     if (code != mqs_ok || ret == NULL) {
         return ret == NULL ? ERROR_ARGUMENT : code;
@@ -99,7 +90,7 @@ int handle_group(mqs_process *process, mqs_taddr_t handle, int room, mqs_process
     mqs_process_info *info;
     mqs_process_name *members;
     int count;
-    int code = begin(process, &info);
+    int code = entry_begin(process, &info);
 
     if (code != mqs_ok || size == NULL || room < 0 || (room > 0 && names == NULL)) {
         return code != mqs_ok ? code : ERROR_ARGUMENT;
@@ -134,7 +125,7 @@ int handle_status(mqs_process *process, mqs_taddr_t address, mqs_status_details 
 {
     unsigned char bytes[LAYOUT_MAX_STRUCT];
     mqs_process_info *info;
-    int code = begin(process, &info);
+    int code = entry_begin(process, &info);
 
     if (code != mqs_ok || ret == NULL) {
         return ret == NULL ? ERROR_ARGUMENT : code;
@@ -163,7 +154,7 @@ int handle_status(mqs_process *process, mqs_taddr_t address, mqs_status_details 
 int handle_setup_datatype_iterator(mqs_process *process, mqs_taddr_t handle, mqs_datatype_details *ret)
 {
     mqs_process_info *info;
-    int code = begin(process, &info);
+    int code = entry_begin(process, &info);
 
     if (code != mqs_ok || ret == NULL) {
         return ret == NULL ? ERROR_ARGUMENT : code;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "entry_points.h"
 #include "process.h"
 
 void process_leave_communicator(mqs_process_info *info)

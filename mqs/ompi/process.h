@@ -45,9 +45,6 @@ int process_begin(mqs_process_info *info);
 /* Begins a look.  On failure the process has no communicators, and all that needs them returns the code. */
 int process_refresh(mqs_process_info *info);
 
-/* The look that is under way, begun if none was. */
-int process_ensure(mqs_process_info *info);
-
 /* The current communicator, or NULL. */
 const struct communicator *process_current(const mqs_process_info *info);
 

@@ -97,13 +97,9 @@ static void enter_communicator(mqs_process_info *info, uint32_t offset)
 
 EXPORT int mqs_setup_communicator_iterator(mqs_process *process)
 {
-    mqs_process_info *info = entry_process(process);
-    int code;
+    mqs_process_info *info;
+    int code = entry_begin(process, &info);
 
-    if (info == NULL) {
-        return ERROR_ARGUMENT;
-    }
-    code = process_ensure(info);
     if (code != mqs_ok) {
         return code;
     }

@@ -56,9 +56,7 @@ struct _mqs_process_info {
     bool fact_comms_freed;
 };
 
-/* Reads the records unless this look has already read them. */
-int process_ensure(mqs_process_info *info);
-/* Reads them again. */
+/* Reads the records. */
 int process_refresh(mqs_process_info *info);
 void process_clear(mqs_process_info *info);
 
