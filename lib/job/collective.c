@@ -271,6 +271,20 @@ static uint32_t given_comm(const struct mpiq_job_state *job, const struct mpiq_j
     return MPIQ_NONE;
 }
 
+/* Whether the library works on a communicator of the object's own inside such a call, sooner or later on
+   each member: that tells nothing of the call itself. */
+static bool makes_object(int collective)
+{
+    static const char *const calls[] = {"MPI_File_open", "MPI_Win_create", "MPI_Win_allocate",
+                                        "MPI_Win_allocate_shared", "MPI_Win_create_dynamic"};
+    const char *name = mpiq_collective_name(collective);
+    for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(name, calls[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 void mpiq_thread_collective(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                             const struct mpiq_job_thread *thread, struct mpiq_thread_collective *ret)
 {
@@ -291,6 +305,8 @@ void mpiq_thread_collective(const struct mpiq_job_state *job, const struct mpiq_
             find_active(job, member, ret->collective, thread->tid, ret))
             return;
     }
+    if (ret->comm == MPIQ_NONE && makes_object(ret->collective))
+        ret->comm = given_comm(job, thread);
     if (ret->comm == MPIQ_NONE)
         ret->comm = internal_comm(job, rank);
     if (ret->comm == MPIQ_NONE && !thread->as_given)

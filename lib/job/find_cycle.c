@@ -222,7 +222,8 @@ static bool join_kind(struct mpiq_analysis *analysis, const struct kinds *kinds,
     return false;
 }
 
-/* Whether all threads of a closed set are in one and the same collective call, which moves data. */
+/* Whether all threads of a closed set are in one and the same collective call, which moves data, or opens a
+   file: that can fail on some of them alone. */
 static bool is_inside_one(const struct mpiq_analysis *analysis, const struct mpiq_closed_set *set)
 {
     const uint32_t *threads = &analysis->explanation->threads[set->first_thread];
@@ -230,8 +231,9 @@ static bool is_inside_one(const struct mpiq_analysis *analysis, const struct mpi
         if (!same_call(analysis, threads[0], threads[i]))
             return false;
     }
-    return set->thread_count > 1 &&
-           mpiq_collective_moves_data(collective_of(analysis, threads[0]).collective);
+    int collective = set->thread_count > 1 ? collective_of(analysis, threads[0]).collective : -1;
+    return collective >= 0 && (mpiq_collective_moves_data(collective) ||
+                               strcmp(mpiq_collective_name(collective), "MPI_File_open") == 0);
 }
 
 /* They wait for each other's messages inside it: then it does not matter which. */

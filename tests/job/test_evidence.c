@@ -48,6 +48,30 @@ static void test_inside_one_collective(void)
     check_evidence(&job, check_inside);
 }
 
+/* Each rank is in it on MPI_COMM_WORLD by its argument; rank 2 closes its file again, on the file's own one.
+ */
+static void test_file_that_one_cannot_open(void)
+{
+    static const int all[] = {0, 1, 2, 3};
+    struct job_builder job;
+    job_init(&job, 4);
+    int own = job_comm(&job, "of the file", 7, all, 4);
+    job_unpatched(&job);
+    for (int rank = 0; rank < 4; rank++) {
+        job_collective(&job, rank, rank == 2 ? own : WORLD, "MPI_File_open", 0, (rank + 1) % 4);
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = job.states[look][rank];
+            struct mpiq_given *given = mpiq_thread_add_given(&state->threads[0]);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(given);
+            state->communicators[WORLD].handle = 4096;
+            *given = (struct mpiq_given){.kind = MPIQ_GIVEN_COMM, .value = 4096};
+        }
+    }
+    job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
+                     "wait_cycle ranks 0-3: Ranks 0-3 wait for each other inside MPI_File_open: it may have "
+                     "failed on some of them (the file's name, its directory, permissions)\n");
+}
+
 static void check_mutual(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
 {
     (void)state;
@@ -132,6 +156,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         {"waits inside one collective are one line", test_inside_one_collective},
+        {"a file that one rank cannot open", test_file_that_one_cannot_open},
         {"two of four", test_two_of_four},
         {"two communicators at one source line are told apart", test_two_communicators_at_one_line},
         {"a thread at a mutex", test_thread_at_a_mutex},
