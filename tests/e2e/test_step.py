@@ -106,12 +106,22 @@ def wait_for_rows(terminal, *texts):
     return terminal.until(are_there, texts)
 
 
+def wait_until_held(terminal, *texts):
+    """Until each rank is held before a call, and its row has its text: the screen.  A key reaches only those that are held."""
+    def are_held(screen):
+        found = rows(screen)
+        return len(found) == len(texts) and all(" held " in found[rank] and text in found[rank]
+                                                for rank, text in enumerate(texts)) and screen
+
+    return terminal.until(are_held, ("held", *texts))
+
+
 def test_screen(step):
     """The call, whom it is about as a picture, tag, communicator, data and line; and what follows."""
     terminal = step()
     send, receive = (line_of(RING, f"MPI_{call}(") for call in ("Issend", "Recv"))
-    wait_for_rows(terminal, *[f"MPI_Issend to {(rank + 1) % RANKS} tag 7 on MPI_COMM_WORLD  ring.c:{send} main"
-                              for rank in range(RANKS)])
+    wait_until_held(terminal, *[f"MPI_Issend to {(rank + 1) % RANKS} tag 7 on MPI_COMM_WORLD  ring.c:{send} main"
+                                for rank in range(RANKS)])
     # The verdict is that of two looks: of the first ones the earlier may be from before the hold.
     screen = terminal.wait_for("unknown: cannot tell whether the job hangs: all ranks are held by mpiq run --step",
                                "3 ranks: 3 held before a call, 0 in a call")
@@ -136,7 +146,7 @@ def test_readme(step):
     for key, calls in [("a", ["MPI_Issend"] * 4), ("a", ["MPI_Recv from MPI_ANY_SOURCE"] * 4),
                        ("a", [f"MPI_Wait for MPI_Issend to {to} tag 7 on MPI_COMM_WORLD" for to in (1, 2, 3, 0)]),
                        ("s", ["MPI_Issend"] * 4), ("s", ["MPI_Recv from 3 ", *["MPI_Issend"] * 3])]:
-        wait_for_rows(terminal, *calls)
+        wait_until_held(terminal, *calls)
         terminal.type(key)
     wait_for_rows(terminal, "  in  ", *["held"] * 3)
     terminal.wait_for(*[line.rstrip() for line in lines[:-1]])
@@ -147,9 +157,9 @@ def test_readme(step):
 def test_one_rank(step):
     """A rank alone: what it waits for in its call, with a line to whoever may send it."""
     terminal = step()
-    wait_for_rows(terminal, *["MPI_Issend"] * RANKS)
+    wait_until_held(terminal, *["MPI_Issend"] * RANKS)
     terminal.type("Down", "s")
-    wait_for_rows(terminal, "MPI_Issend", "MPI_Recv", "MPI_Issend")
+    wait_until_held(terminal, "MPI_Issend", "MPI_Recv", "MPI_Issend")
     terminal.type("s")
     wait_for_rows(terminal, "held", "  in  ", "held")
     wait_for_rows(terminal, "", "0<--[1]-->2", "")
@@ -189,18 +199,18 @@ def step_to(terminal, last, calls):
 def test_to_the_end(step):
     """Call by call, the job comes to its own end, and what it has printed is there."""
     terminal = step()
-    wait_for_rows(terminal, *["MPI_Issend"] * RANKS)
+    wait_until_held(terminal, *["MPI_Issend"] * RANKS)
     calls = {rank: [] for rank in range(RANKS)}
     step_to(terminal, "Reduce", calls)
     assert calls == {rank: ["Issend", "Recv", "Wait"] * 3 + ["Reduce"] for rank in range(RANKS)}
-    wait_for_rows(terminal, *["MPI_Reduce root 0 MPI_SUM on MPI_COMM_WORLD"] * RANKS)
+    wait_until_held(terminal, *["MPI_Reduce root 0 MPI_SUM on MPI_COMM_WORLD"] * RANKS)
     terminal.until(lambda screen: data_of(screen) == [f"data: 1 MPI_INT: {rank}" for rank in range(RANKS)], "the data of each")
     # The root waits for all the others.
     terminal.type("s")
     wait_for_rows(terminal, "  in  ", "held", "held")
     wait_for_rows(terminal, "[0]-->1--->2", "", "")
     terminal.type("a")
-    wait_for_rows(terminal, *["MPI_Finalize"] * RANKS)
+    wait_until_held(terminal, *["MPI_Finalize"] * RANKS)
     terminal.type("a")
     assert RIGHT in terminal.wait_for("status 0")
 
@@ -209,7 +219,7 @@ def test_breakpoints(step):
     """By call and by line, from the command line and typed."""
     line = line_of(RING, "MPI_Wait(")
     terminal = step("--break", "MPI_Reduce", "--break", f"ring.c:{line},rank=1")
-    wait_for_rows(terminal, *["MPI_Issend"] * RANKS)
+    wait_until_held(terminal, *["MPI_Issend"] * RANKS)
     terminal.type("c")
     wait_for_rows(terminal, "", f"[breakpoint 2]  ring.c:{line}", "")
     terminal.type("d", "2", "Enter")
@@ -225,7 +235,7 @@ def test_breakpoints(step):
 def test_killed(step, tmp_path):
     """Nobody stays held: the job ends with the right result."""
     terminal = step(redirected=True)
-    wait_for_rows(terminal, *["held"] * RANKS)
+    wait_until_held(terminal, *[""] * RANKS)
     own, = subprocess.run(["pgrep", "-P", str(terminal.pid())], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
     os.kill(int(own), signal.SIGKILL)
     wait_until(lambda: (tmp_path / "out").read_text() == RIGHT, lambda: (tmp_path / "out").read_text())
@@ -234,9 +244,9 @@ def test_killed(step, tmp_path):
 def test_other_views(step, mpiq, tmp_path):
     """A rank that is held is said to be, and nobody who waits for it is stuck."""
     terminal = step(redirected=True)
-    wait_for_rows(terminal, *["held"] * RANKS)
+    wait_until_held(terminal, *[""] * RANKS)
     terminal.type("s")
-    wait_for_rows(terminal, "MPI_Recv", "MPI_Issend", "MPI_Issend")
+    wait_until_held(terminal, "MPI_Recv", "MPI_Issend", "MPI_Issend")
     terminal.type("s")
     wait_for_rows(terminal, "  in  ", "held", "held")
     ranks = sorted(pid for pid in jobs.marked_processes(terminal.mark) if pathlib.Path(f"/proc/{pid}/exe").resolve().name.startswith("ring-"))
@@ -279,14 +289,14 @@ def snapshot(mpiq, tmp_path, ranks):
 def test_rows(step, stepped):
     """Ranks of another communicator are shown as ranks of the job; a breakpoint names it."""
     terminal = step("--break", "comm=rows,rank=1", program=[stepped, "rows"])
-    wait_for_rows(terminal, "MPI_Comm_split", "MPI_Comm_split")
+    wait_until_held(terminal, "MPI_Comm_split", "MPI_Comm_split")
     terminal.type("c")
     wait_for_rows(terminal, "", "MPI_Recv from MPI_ANY_SOURCE any tag on rows [breakpoint 1]")
     terminal.type("p", "s")
     terminal.type("q")
     assert "rows have 44" in terminal.wait_for("status 0")
     terminal = step("--break", "comm=rows", program=[stepped, "rows"])
-    wait_for_rows(terminal, "MPI_Comm_split", "MPI_Comm_split")
+    wait_until_held(terminal, "MPI_Comm_split", "MPI_Comm_split")
     terminal.type("c")
     wait_for_rows(terminal, "[0]..>1   MPI_Send to 1 tag 9 on rows [breakpoint 1]", "0<..[1]")
     terminal.wait_for("data: 1 MPI_INT: 44")
@@ -362,11 +372,11 @@ def test_plain_from_a_file(lines):
 def test_poll(step, stepped):
     """A loop of MPI_Test is left by one key."""
     terminal = step(program=[stepped, "poll"])
-    wait_for_rows(terminal, "MPI_Irecv from 1 tag 3", "MPI_Send to 0 tag 3")
+    wait_until_held(terminal, "MPI_Irecv from 1 tag 3", "MPI_Send to 0 tag 3")
     terminal.type("s")
-    wait_for_rows(terminal, "MPI_Test for MPI_Irecv from 1 tag 3 on MPI_COMM_WORLD  ", "held")
+    wait_until_held(terminal, "MPI_Test for MPI_Irecv from 1 tag 3 on MPI_COMM_WORLD  ", "")
     terminal.type("s")
-    wait_for_rows(terminal, "MPI_Test for MPI_Irecv from 1 tag 3 on MPI_COMM_WORLD, 2 times", "held")
+    wait_until_held(terminal, "MPI_Test for MPI_Irecv from 1 tag 3 on MPI_COMM_WORLD, 2 times", "")
     terminal.type("o")
     wait_until(lambda: " held " not in rows(terminal.screen()).get(0, " held "), terminal.screen)
     terminal.type("Down", "s")
@@ -411,11 +421,11 @@ def test_types(step, stepped):
                        ("MPI_Bcast root 0", "4 MPI_FLOAT: 1.5 -2 0.25 3"),
                        ("MPI_Allreduce MPI_MAX", "MPI_IN_PLACE"),
                        ("MPI_Type_free", "held")]:
-        wait_for_rows(terminal, call, "")
+        wait_until_held(terminal, call, re.search(r"tag \d|MPI_[BAT]\w+", call)[0])
         screen = terminal.wait_for(data)
         assert "?" not in "".join(data_of(screen)), screen
         terminal.type("a")
-    wait_for_rows(terminal, "MPI_Finalize", "MPI_Finalize")
+    wait_until_held(terminal, "MPI_Finalize", "MPI_Finalize")
     terminal.type("a")
     assert "types have -5000000000" in terminal.wait_for("status 0")
 
@@ -428,9 +438,9 @@ def test_python(step, library, tmp_path):
     program.write_text("from mpi4py import MPI\nworld = MPI.COMM_WORLD\nworld.Barrier()\nworld.Barrier()\n"
                        "world.Barrier()\nprint('barriers')\n")
     terminal = step("--break", "lines.py:4", program=["/usr/bin/python3", program])
-    wait_for_rows(terminal, *["MPI_Barrier on MPI_COMM_WORLD  lines.py:3"] * 2)
+    wait_until_held(terminal, *["MPI_Barrier on MPI_COMM_WORLD  lines.py:3"] * 2)
     terminal.type("c")
-    wait_for_rows(terminal, *["MPI_Barrier on MPI_COMM_WORLD, 2 times [breakpoint 1]  lines.py:4"] * 2)
+    wait_until_held(terminal, *["MPI_Barrier on MPI_COMM_WORLD, 2 times [breakpoint 1]  lines.py:4"] * 2)
     terminal.type("c")
     assert "barriers" in terminal.wait_for("status 0")
 
