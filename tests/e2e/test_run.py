@@ -241,12 +241,28 @@ HEARTBEAT = pathlib.Path(__file__).with_name("heartbeat.c")
 
 
 LEAVES = """#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 int main(int argc, char **argv)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
-    if (atoi(rank) == 1)
-        return 0;
+    FILE *file;
+    int pid = 0;
+    if (atoi(rank) == 1) {
+        file = fopen("leaves.new", "w");
+        fprintf(file, "%d ", (int)getpid());
+        fclose(file);
+        return rename("leaves.new", "leaves.pid");
+    }
+    /* Open MPI ends the job if some are in MPI_Init when one leaves. */
+    while (!(file = fopen("leaves.pid", "r")))
+        usleep(1000);
+    if (fscanf(file, "%d", &pid) != 1)
+        return 1;
+    while (kill(pid, 0) == 0)
+        usleep(1000);
     MPI_Init(&argc, &argv);
     return MPI_Finalize();
 }
@@ -266,7 +282,8 @@ def test_a_rank_that_leaves_before_mpi_init_is_named(library, mpiq, tmp_path):
                     stdout=subprocess.DEVNULL, stderr=said.open("w"), cwd=tmp_path,
                     env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark}) as process:
         try:
-            wait_until(lambda: "1. Rank 1 has not entered the MPI_Init that the other 2 ranks are waiting in" in said.read_text())
+            wait_until(lambda: "1. Rank 1 has not entered the MPI_Init that the other 2 ranks are waiting in" in said.read_text(),
+                       said.read_text)
         finally:
             process.kill()
             kill_marked(mark)
