@@ -24,6 +24,15 @@ FILLED = {"made_at_two_places": (2, False), "one_is_made_elsewhere": (1, True), 
           "all_are_stored": (0, False), "where_all_may_write": (1, True), "one_of_two_arrays": (1, False)}
 
 
+def save(mpiq, line, words, snapshot, ranks=2, spawned=0):
+    """A snapshot of a job whose ranks stand still in what they call last."""
+    with jobs.Job(line, words, ranks) as job:
+        job.wait_ready(ranks + spawned)
+        job.stand_still()
+        job.step_back()
+        subprocess.run([mpiq, "snapshot", "-o", snapshot, str(job.pid)], check=False, capture_output=True)
+
+
 @pytest.mark.parametrize("name", LINES)
 def test_arguments_agree_with_records(name, mpiq, tmp_path):
     """No argument that is told differs from the recorder's, and some are told."""
@@ -33,11 +42,7 @@ def test_arguments_agree_with_records(name, mpiq, tmp_path):
     wrong, told, requests = [], 0, 0
     for case, executable in hung.programs(line, tmp_path, os.environ.get("MPIQ_CALLS") == "all"):
         snapshot = tmp_path / f"{case.name}.mpiq"
-        with jobs.Job(line, [executable, case.program], case.ranks) as job:
-            job.wait_ready(case.ranks + case.get("spawned", 0))
-            job.stand_still()
-            job.step_back()
-            subprocess.run([mpiq, "snapshot", "-o", snapshot, str(job.pid)], check=False, capture_output=True)
+        save(mpiq, line, [executable, case.program], snapshot, case.ranks, case.get("spawned", 0))
         differ, some, some_requests = call_records.differences_in(snapshot)
         wrong += [f"{case.name}, {text}" for text in differ]
         told, requests = told + some, requests + some_requests
@@ -57,11 +62,7 @@ def test_who_has_filled_an_array_of_requests(name, options, mpiq, tmp_path):
     told = {}
     for program in FILLED:
         snapshot = tmp_path / f"{program}.mpiq"
-        with jobs.Job(line, [executable, program], 2) as job:
-            job.wait_ready()
-            job.stand_still()
-            job.step_back()
-            subprocess.run([mpiq, "snapshot", "-o", snapshot, str(job.pid)], check=False, capture_output=True)
+        save(mpiq, line, [executable, program], snapshot)
         wrong, _, _ = call_records.differences_in(snapshot)
         assert not wrong, "\n".join(wrong)
         makers = [call_records.makers_of(thread) for state in call_records.rank_states(snapshot)
@@ -80,11 +81,7 @@ def test_a_variable_may_come_back_with_another_request(name, mpiq, tmp_path):
     line = libraries.line(name)
     executable = line.compile([JUMP, corpus.HERE / "corpus.c"], tmp_path / "jump", f"-I{corpus.HERE}")
     snapshot = tmp_path / "jump.mpiq"
-    with jobs.Job(line, [executable, "waits_after_a_jump"], 2) as job:
-        job.wait_ready()
-        job.stand_still()
-        job.step_back()
-        subprocess.run([mpiq, "snapshot", "-o", snapshot, str(job.pid)], check=False, capture_output=True)
+    save(mpiq, line, [executable, "waits_after_a_jump"], snapshot)
     wrong, _, _ = call_records.differences_in(snapshot)
     assert not wrong, "\n".join(wrong)
     assert any("MPI_Wait" in thread.get("mpi_call", "") for state in call_records.rank_states(snapshot)
