@@ -134,16 +134,6 @@ static void add_threads(struct tally *tally, const struct mpiq_analysis *analysi
     }
 }
 
-static bool changes_window(const char *call)
-{
-    static const char *const calls[] = {"MPI_Put", "MPI_Rput", "MPI_Accumulate", "MPI_Raccumulate"};
-    for (size_t i = 0; call && i < sizeof calls / sizeof *calls; i++) {
-        if (strcmp(calls[i], call) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const struct mpiq_job_rank *rank)
 {
     uint32_t process = rank->process;
@@ -174,7 +164,7 @@ static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const 
     tally->inside += diagnosed->activity == MPIQ_ACTIVITY_POLLING &&
                      (mpiq_call_waits_in_window(diagnosed->call) || diagnosed->blocking != MPIQ_BLOCKING_NOT);
     tally->polling += diagnosed->activity == MPIQ_ACTIVITY_POLLING;
-    tally->writes = tally->writes || changes_window(diagnosed->call);
+    tally->writes = tally->writes || mpiq_call_writes_window(diagnosed->call);
     tally->for_jobs += mpiq_is_for_job(diagnosed->call);
     tally->asleep += diagnosed->activity == MPIQ_ACTIVITY_ASLEEP && !diagnosed->call;
     tally->halted += diagnosed->activity == MPIQ_ACTIVITY_STOPPED && !rank->traced;

@@ -508,12 +508,12 @@ static bool waits_only_in_windows(const struct mpiq_adding *adding)
         return false;
     for (size_t i = 0; i < state->thread_count; i++) {
         const struct mpiq_thread *thread = &state->threads[i];
-        if (thread->mpi_call[0] && !mpiq_reads_window(thread->mpi_call))
+        if (thread->mpi_call[0] && !mpiq_call_reads_window(thread->mpi_call))
             return false;
     }
     for (uint32_t i = 0; i < old->thread_count; i++) {
         const struct mpiq_job_thread *thread = &adding->job->threads[old->first_thread + i];
-        if (thread->in_mpi && !mpiq_reads_window(mpiq_job_string(adding->job, thread->call)))
+        if (thread->in_mpi && !mpiq_call_reads_window(mpiq_job_string(adding->job, thread->call)))
             return false;
     }
     return true;

@@ -198,9 +198,6 @@ uint64_t mpiq_wait_mark(const struct mpiq_thread *thread);
    say), as far as its history goes, and whether it was in these calls most of the time, or asleep in between.
  */
 bool mpiq_repeats_reads(const struct mpiq_rank_state *state);
-/* Whether a call changes nothing by itself but in windows; MPI_Compare_and_swap and the like do so only if
-   they find what they look for. */
-bool mpiq_reads_window(const char *call);
 /* Whether a wait seen on the stack alone can be told from the next one like it. */
 bool mpiq_can_tell_waits(const struct mpiq_rank_state *state);
 

@@ -4,22 +4,6 @@
 
 #include "merge/builder_private.h"
 
-bool mpiq_reads_window(const char *call)
-{
-    static const char *const calls[] = {
-        "MPI_Compare_and_swap", "MPI_Fetch_and_op",        "MPI_Get",
-        "MPI_Get_accumulate",   "MPI_Win_flush",           "MPI_Win_flush_all",
-        "MPI_Win_flush_local",  "MPI_Win_flush_local_all", "MPI_Win_sync",
-        "MPI_Win_lock",         "MPI_Win_lock_all",        "MPI_Win_unlock",
-        "MPI_Win_unlock_all",
-    };
-    for (size_t i = 0; call && i < sizeof calls / sizeof *calls; i++) {
-        if (strcmp(calls[i], call) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Whether that thread sleeps outside MPI: between two calls, as short as the time between its calls is. */
 static bool naps(const struct mpiq_rank_state *state, int32_t tid)
 {
@@ -43,7 +27,7 @@ bool mpiq_repeats_reads(const struct mpiq_rank_state *state)
     const struct mpiq_past_call *first = &state->history[0];
     for (size_t i = 0; i < state->history_count; i++) {
         const struct mpiq_past_call *call = &state->history[i];
-        bool reads = mpiq_reads_window(call->call);
+        bool reads = mpiq_call_reads_window(call->call);
         if (call->tid != first->tid || !(reads || mpiq_is_poll(call->call)))
             return false;
         any = any || reads;

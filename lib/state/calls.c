@@ -16,6 +16,16 @@ static const struct {
 #undef CLASS
 };
 
+/* Whether a name is one of some; NULL: no. */
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; name && i < count; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 const char *mpiq_collective_name(int collective)
 {
     return collective >= 0 && collective < OMPI_MQS_COLLECTIVE_COUNT ? classes[collective].name : NULL;
@@ -41,11 +51,7 @@ bool mpiq_is_poll(const char *call)
                                         "MPI_Test_cancelled",
                                         "MPI_Parrived",
                                         "MPI_Win_test"};
-    for (size_t i = 0; call && i < sizeof names / sizeof *names; i++) {
-        if (strcmp(call, names[i]) == 0)
-            return true;
-    }
-    return false;
+    return is_one_of(call, names, sizeof names / sizeof *names);
 }
 
 int mpiq_collective_class(const char *name)
@@ -100,11 +106,7 @@ enum mpiq_blocking mpiq_blocking_call(const char *name)
 bool mpiq_call_probes(const char *name)
 {
     static const char *const calls[] = {"MPI_Iprobe", "MPI_Improbe", "MPI_Probe", "MPI_Mprobe"};
-    for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++) {
-        if (strcmp(name, calls[i]) == 0)
-            return true;
-    }
-    return false;
+    return is_one_of(name, calls, sizeof calls / sizeof *calls);
 }
 
 bool mpiq_call_waits_in_window(const char *name)
@@ -112,9 +114,24 @@ bool mpiq_call_waits_in_window(const char *name)
     static const char *const calls[] = {"wait",   "start",      "complete",       "lock",      "lock_all",
                                         "unlock", "unlock_all", "flush",          "flush_all", "flush_local",
                                         "fence",  "free",       "flush_local_all"};
-    for (size_t i = 0; name && strncmp(name, "MPI_Win_", 8) == 0 && i < sizeof calls / sizeof *calls; i++) {
-        if (strcmp(name + 8, calls[i]) == 0)
-            return true;
-    }
-    return false;
+    return name && strncmp(name, "MPI_Win_", 8) == 0 &&
+           is_one_of(name + 8, calls, sizeof calls / sizeof *calls);
+}
+
+bool mpiq_call_reads_window(const char *name)
+{
+    static const char *const calls[] = {
+        "MPI_Compare_and_swap", "MPI_Fetch_and_op",        "MPI_Get",
+        "MPI_Get_accumulate",   "MPI_Win_flush",           "MPI_Win_flush_all",
+        "MPI_Win_flush_local",  "MPI_Win_flush_local_all", "MPI_Win_sync",
+        "MPI_Win_lock",         "MPI_Win_lock_all",        "MPI_Win_unlock",
+        "MPI_Win_unlock_all",
+    };
+    return is_one_of(name, calls, sizeof calls / sizeof *calls);
+}
+
+bool mpiq_call_writes_window(const char *name)
+{
+    static const char *const calls[] = {"MPI_Put", "MPI_Rput", "MPI_Accumulate", "MPI_Raccumulate"};
+    return is_one_of(name, calls, sizeof calls / sizeof *calls);
 }

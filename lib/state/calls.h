@@ -39,5 +39,9 @@ bool mpiq_call_probes(const char *name);
 /* Whether a call of MPI's waits for what other ranks do at a window: MPI_Win_wait, MPI_Win_lock.  NULL: no.
  */
 bool mpiq_call_waits_in_window(const char *name);
+/* Whether it reads a window or synchronises with one, and changes nothing else; MPI_Compare_and_swap and the
+   like only if they find what they look for.  And whether it always changes one.  NULL: no. */
+bool mpiq_call_reads_window(const char *name);
+bool mpiq_call_writes_window(const char *name);
 
 #endif
