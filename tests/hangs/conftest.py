@@ -61,7 +61,7 @@ def outcome(request, mpiq, tmp_path_factory):
 
         def start(case, line):
             executable = programs[line.name, case.family].result()
-            return corpus.run(case, line, executable, mpiq, looks)
+            return corpus.run(case, line, executable, mpiq, looks, option.again)
 
         futures = {(case, line.name): pool.submit(start, case, line) for case, line in runs
                    if not (case.two_hosts and no_two_hosts)}

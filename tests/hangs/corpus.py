@@ -146,6 +146,7 @@ class Result:
     line: libraries.Line
     verdict: str = ""
     looks: int = 0
+    again: int = 0 # looks after the answer was told
     seconds: float = 0
     wrong_verdict: str = ""      # why, or ""
     wrong_first: str = ""        # why, or ""
@@ -315,7 +316,7 @@ def wrong_first(case, answer, source=None):
     return "; ".join(best.values()) or case.get("sites", True) and wrong_sites(first, source) or "", lost
 
 
-def run_job(result, case, line, executable, mpiq, looks_at_healthy):
+def run_job(result, case, line, executable, mpiq, looks_at_healthy, again):
     with jobs.Job(line, [executable, case.program], case.ranks, two_hosts=case.two_hosts) as job:
         job.wait_ready(case.ranks + case.get("spawned", 0))
         if case.healthy:
@@ -324,6 +325,7 @@ def run_job(result, case, line, executable, mpiq, looks_at_healthy):
             job.stand_still()
             job.step_back()
             watch_hung(result, job, mpiq)
+            look_again(result, job, mpiq, again)
             if line.recorded and shutil.which("zstd"):
                 compare_arguments(result, job, mpiq)
 
@@ -335,17 +337,17 @@ def compare_arguments(result, job, mpiq):
     result.misread, result.told, result.requests = call_records.differences_in(snapshot)
 
 
-def run(case, line, executable, mpiq, looks_at_healthy):
+def run(case, line, executable, mpiq, looks_at_healthy, again=0):
     """Starts the case, looks at it and ends it. What its own MPI brings down before the first look (4.1's
     MPI_Finalize does now and then) is started once more."""
     result = Result(case, line)
     began = time.monotonic()
     try:
         try:
-            run_job(result, case, line, executable, mpiq, looks_at_healthy)
+            run_job(result, case, line, executable, mpiq, looks_at_healthy, again)
         except jobs.NotBegun as error:
             warnings.warn(f"{case.name} is started again: {error}")
-            run_job(result, case, line, executable, mpiq, looks_at_healthy)
+            run_job(result, case, line, executable, mpiq, looks_at_healthy, again)
     except jobs.JobError as error:
         result.trouble = str(error)
     result.seconds = time.monotonic() - began
@@ -403,6 +405,19 @@ def watch_hung(result, job, mpiq):
     came_out = {rank for rank in job.through if (0, rank) in result.case.stuck}
     if came_out:
         result.trouble = f"ranks {sorted(came_out)} came out of a case that is to hang"
+
+
+def look_again(result, job, mpiq, times):
+    """A job that was told to hang hangs at each further look: weaker answers pass, "running" never does."""
+    if result.wrong_verdict or result.trouble or result.verdict == "running":
+        return
+    for i in range(times):
+        answer, status, error = look(mpiq, job.pid, *pause_option(PAUSES[i % len(PAUSES)]))
+        result.again += 1
+        if answer is None or answer["verdict"] == "running" or status == EXIT_STATUS["running"]:
+            result.wrong_verdict = (f"look {i + 1} of {times} at a job that hangs: {answer and answer['verdict']},"
+                                    f" exit status {status}: {error.strip()[:600]}")
+            return
 
 
 def advances(job, before, deadline):

@@ -12,6 +12,8 @@ OPTIONS = {
                "help": "quick: some cases, on patched and shipped libraries; usual: every case on libraries that we build,"
                        " some on shipped ones (default); full: every case, on shipped libraries too if --lines names them"},
     "--looks": {"type": int, "metavar": "N", "help": "how many looks at each program that does not hang (4; full: 50)"},
+    "--again": {"type": int, "default": 0, "metavar": "N",
+                "help": "look N times more at each program that hangs, once it is told: none of these may say that it runs"},
     "--jobs": {"type": int, "metavar": "N",
                "help": "how many jobs at a time (one more than there are processors, at most 4; under `mpiq run`: 2)"},
     "--results": {"metavar": "FILE", "help": "keep results in this file, beside those of earlier runs"},

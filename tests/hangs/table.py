@@ -16,7 +16,8 @@ def as_row(result):
     """One result as plain data."""
     case = result.case
     return {"line": result.line.name, "family": case.family, "name": case.name, "expected": case.verdicts,
-            "verdict": result.verdict, "looks": result.looks, "healthy": case.healthy, "hangs": bool(case.firsts),
+            "verdict": result.verdict, "looks": result.looks, "again": result.again,
+            "healthy": case.healthy, "hangs": bool(case.firsts),
             "wrong_verdict": bool(result.wrong_verdict), "named": bool(case.firsts) and not result.wrong_first,
             "lost": list(result.lost), "trouble": bool(result.trouble),
             "why": result.trouble or result.wrong_verdict or result.wrong_first}
@@ -84,6 +85,7 @@ SUMS = [
     ("… first finding names ranks and call", lambda rows: sum(row["named"] for row in hung(rows))),
     ("… with a waiting time", lambda rows: sum("time" not in row["lost"] for row in hung(rows))),
     ("… with all else that is expected", lambda rows: sum(not set(row["lost"]) - {"time"} for row in hung(rows))),
+    ("… looks after it was told", lambda rows: sum(row.get("again", 0) for row in hung(rows))),
     ("programs that do not hang", lambda rows: sum(row["healthy"] for row in rows)),
     ("… looks at them", lambda rows: sum(row["looks"] for row in rows if row["healthy"])),
     ("… of them false deadlocks", lambda rows: sum(row["verdict"] == "deadlock" for row in rows if row["healthy"])),
