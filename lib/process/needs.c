@@ -15,6 +15,8 @@ struct needs {
     const char *soname;
     const char **names;
     size_t count;
+    const char *const *symbols; /* that were asked for */
+    uint32_t defines;           /* which of those */
 };
 
 static void needs_deinit(void *memory)
@@ -42,7 +44,7 @@ static void take(struct needs *needs, Elf *elf, const GElf_Shdr *header, Elf_Dat
 }
 
 /* Those of the object's own file.  NULL without memory. */
-static const struct needs *needs_of(struct mpiq_object *object)
+static struct needs *needs_of(struct mpiq_object *object)
 {
     struct needs *needs = mpiq_object_part(object, MPIQ_OBJECT_NEEDS, sizeof *needs, needs_deinit);
     if (!needs || needs->read)
@@ -64,18 +66,23 @@ static const struct needs *needs_of(struct mpiq_object *object)
 static void describe(struct mpiq_object *object, const char *const *symbols, struct mpiq_target_object *ret)
 {
     mpiq_object_lock();
-    const struct needs *needs = needs_of(object);
+    struct needs *needs = needs_of(object);
+    if (needs && needs->symbols != symbols) {
+        needs->defines = 0;
+        for (unsigned i = 0; i < SYMBOLS_MAX && symbols[i]; i++) {
+            uint64_t address;
+            if (mpiq_symbols_find(object, MPIQ_SYMBOL_GLOBAL, symbols[i], &address))
+                needs->defines |= UINT32_C(1) << i;
+        }
+        needs->symbols = symbols;
+    }
     if (needs) {
         ret->soname = needs->soname;
         ret->needs = needs->names;
         ret->need_count = needs->count;
+        ret->defines = needs->defines;
     }
     mpiq_object_unlock();
-    for (unsigned i = 0; i < SYMBOLS_MAX && symbols[i]; i++) {
-        uint64_t address;
-        if (mpiq_symbols_find(object, MPIQ_SYMBOL_GLOBAL, symbols[i], &address))
-            ret->defines |= UINT32_C(1) << i;
-    }
 }
 
 struct mpiq_error *mpiq_modules_objects(struct mpiq_modules *modules, const char *const *symbols,

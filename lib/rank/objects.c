@@ -8,10 +8,15 @@
 
 void mpiq_rank_objects_init(struct mpiq_rank_objects *objects, struct mpiq_target *target)
 {
-    *objects = (struct mpiq_rank_objects){0};
+    *objects = (struct mpiq_rank_objects){.target = target};
+}
+
+static void ask(struct mpiq_rank_objects *objects)
+{
     struct mpiq_target_object *list = NULL;
     size_t count = 0;
-    struct mpiq_error *error = mpiq_target_objects(target, mpiq_telling_symbols, &list, &count);
+    objects->asked = true;
+    struct mpiq_error *error = mpiq_target_objects(objects->target, mpiq_telling_symbols, &list, &count);
     if (error) {
         mpiq_error_destroy(error);
         return;
@@ -28,7 +33,9 @@ void mpiq_rank_objects_init(struct mpiq_rank_objects *objects, struct mpiq_targe
                                                 .unread = list[i].unread};
     }
     if (loaded && owners && mpiq_tell_owners(loaded, count, owners)) {
-        *objects = (struct mpiq_rank_objects){.list = list, .owners = owners, .count = count};
+        objects->list = list;
+        objects->owners = owners;
+        objects->count = count;
     } else {
         free(list);
         free(owners);
@@ -43,8 +50,10 @@ void mpiq_rank_objects_deinit(struct mpiq_rank_objects *objects)
     *objects = (struct mpiq_rank_objects){0};
 }
 
-enum mpiq_object_owner mpiq_rank_objects_owner(const struct mpiq_rank_objects *objects, const char *path)
+enum mpiq_object_owner mpiq_rank_objects_owner(struct mpiq_rank_objects *objects, const char *path)
 {
+    if (path && !objects->asked)
+        ask(objects);
     for (size_t i = 0; path && i < objects->count; i++) {
         if (strcmp(objects->list[i].path, path) == 0)
             return (enum mpiq_object_owner)objects->owners[i];

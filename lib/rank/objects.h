@@ -7,17 +7,18 @@
 #include "process/target.h"
 
 struct mpiq_rank_objects {
+    struct mpiq_target *target;
+    bool asked;                      /* the target, when the first owner was wanted */
     struct mpiq_target_object *list; /* strings are the target's */
     uint8_t *owners;
     size_t count;
 };
 
-/* Asks the target; none where it has no such list (a wire) or cannot be read.  Valid until the target is told
-   to forget. */
+/* None where the target has no such list (a wire) or cannot be read.  Valid until it is told to forget. */
 void mpiq_rank_objects_init(struct mpiq_rank_objects *objects, struct mpiq_target *target);
 void mpiq_rank_objects_deinit(struct mpiq_rank_objects *objects);
 
 /* Whose the object at path is; UNKNOWN for NULL, and without a list. */
-enum mpiq_object_owner mpiq_rank_objects_owner(const struct mpiq_rank_objects *objects, const char *path);
+enum mpiq_object_owner mpiq_rank_objects_owner(struct mpiq_rank_objects *objects, const char *path);
 
 #endif

@@ -93,15 +93,10 @@ struct mpiq_stack_options {
     const struct mpiq_rank_state *before;
 };
 
-/*
- * Adds the threads and their stacks: frames, the MPI call among them, the user's frame; merged by tid with
- * the waits that state has.  options may be NULL.  What fails becomes a problem of state.
- */
-void mpiq_rank_add_stacks(struct mpiq_target *target, struct mpiq_rank_state *state,
-                          const struct mpiq_stack_options *options);
-
-/* All of it: the DLL's view, or the bare one with the reason among the problems; then the stacks, with these
-   options, if not NULL.  An error only without memory. */
+/* All of it: the DLL's view, or the bare one with the reason among the problems; then, with these options if
+   not NULL, the threads and their stacks (frames, the MPI call among them, the user's frame), merged by tid
+   with the waits, and the places of calls.  What fails becomes a problem of the state; an error only without
+   memory. */
 struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target *target,
                                   const struct mpiq_stack_options *stacks, struct mpiq_rank_state **ret);
 

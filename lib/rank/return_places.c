@@ -25,7 +25,7 @@ struct known {
 struct finder {
     struct mpiq_target *target;
     struct mpiq_rank_state *state;
-    struct mpiq_rank_objects objects;
+    struct mpiq_rank_objects *objects;
     struct mpiq_hash_table table; /* of known, by address */
     struct known *known;
     uint32_t count;
@@ -41,7 +41,7 @@ static struct mpiq_place choose(const struct finder *finder, const struct mpiq_t
     for (size_t i = 0; i < frames->count; i++) {
         const struct mpiq_target_frame *frame = &frames->frames[i];
         char name[256];
-        enum mpiq_object_owner owner = mpiq_rank_objects_owner(&finder->objects, frame->object);
+        enum mpiq_object_owner owner = mpiq_rank_objects_owner(finder->objects, frame->object);
         if (owner == MPIQ_OWNER_UNKNOWN)
             owner = mpiq_owner_by_file(frame->object);
         if (!frame->object || owner == MPIQ_OWNER_MPI || owner == MPIQ_OWNER_RECORDER ||
@@ -111,10 +111,10 @@ static void fill_calls(struct finder *finder, struct mpiq_call *calls, size_t co
         fill(finder, calls[i].caller, &calls[i].started);
 }
 
-void mpiq_rank_add_return_places(struct mpiq_target *target, struct mpiq_rank_state *state)
+void mpiq_rank_add_return_places(struct mpiq_target *target, struct mpiq_rank_objects *objects,
+                                 struct mpiq_rank_state *state)
 {
-    struct finder finder = {.target = target, .state = state};
-    mpiq_rank_objects_init(&finder.objects, target);
+    struct finder finder = {.target = target, .state = state, .objects = objects};
     /* What findings point at first: the past comes last. */
     for (size_t i = 0; i < state->thread_count; i++) {
         for (size_t j = 0; j < state->threads[i].wait_count; j++) {
@@ -140,7 +140,6 @@ void mpiq_rank_add_return_places(struct mpiq_target *target, struct mpiq_rank_st
         fill(&finder, state->facts[i].caller, &state->facts[i].place);
     for (size_t i = state->history_count; i-- > 0;)
         fill(&finder, state->history[i].caller, &state->history[i].place);
-    mpiq_rank_objects_deinit(&finder.objects);
     mpiq_hash_table_deinit(&finder.table);
     free(finder.known);
 }

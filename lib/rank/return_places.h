@@ -5,6 +5,7 @@
 
 #include "state/rank_state.h"
 #include "process/target.h"
+#include "rank/objects.h"
 
 /*
  * Fills in the places of all calls, requests, communicators, windows and past calls of which the state has a
@@ -12,7 +13,8 @@
  * information, or by a tool's wrapper of an MPI function, have no place.  Whatever cannot be determined
  * stays unknown.
  */
-void mpiq_rank_add_return_places(struct mpiq_target *target, struct mpiq_rank_state *state);
+void mpiq_rank_add_return_places(struct mpiq_target *target, struct mpiq_rank_objects *objects,
+                                 struct mpiq_rank_state *state);
 
 /* Of a process that has ended without leaving the stack of a thread: the thread is where the call was made
    that has not returned. */

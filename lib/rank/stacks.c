@@ -154,7 +154,7 @@ static void find_recorded_call(const struct mpiq_rank_state *state, struct mpiq_
     thread->wait_count = kept;
 }
 
-static void convert(struct mpiq_rank_state *state, const struct mpiq_rank_objects *objects,
+static void convert(struct mpiq_rank_state *state, struct mpiq_rank_objects *objects,
                     const struct mpiq_target_stack *stack, struct mpiq_thread *thread)
 {
     thread->truncated = stack->truncated;
@@ -208,7 +208,7 @@ static bool has_records(const struct mpiq_rank_state *state)
 static bool is_wanted(const struct mpiq_rank_state *state, const struct mpiq_thread *thread,
                       const struct mpiq_stack_options *options)
 {
-    if ((options && options->all_threads) || !has_records(state) || state->thread_level >= THREAD_SERIALIZED)
+    if (options->all_threads || !has_records(state) || state->thread_level >= THREAD_SERIALIZED)
         return true;
     return thread->wait_count > 0 || thread->tid == state->pid;
 }
@@ -250,7 +250,7 @@ static bool copy_stack(const struct mpiq_rank_state *before, struct mpiq_rank_st
     return true;
 }
 
-static void add_stack(struct mpiq_target *target, const struct mpiq_rank_objects *objects,
+static void add_stack(struct mpiq_target *target, struct mpiq_rank_objects *objects,
                       struct mpiq_rank_state *state, struct mpiq_thread *thread)
 {
     struct mpiq_target_stack stack = {0};
@@ -379,8 +379,8 @@ static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_ra
     return NULL;
 }
 
-void mpiq_rank_add_stacks(struct mpiq_target *target, struct mpiq_rank_state *state,
-                          const struct mpiq_stack_options *options)
+static void add_stacks(struct mpiq_target *target, struct mpiq_rank_objects *objects,
+                       struct mpiq_rank_state *state, const struct mpiq_stack_options *options)
 {
     struct mpiq_error *error = add_threads(target, state);
     if (error) {
@@ -388,13 +388,11 @@ void mpiq_rank_add_stacks(struct mpiq_target *target, struct mpiq_rank_state *st
         return;
     }
     size_t taken = 0;
-    struct mpiq_rank_objects objects;
-    mpiq_rank_objects_init(&objects, target);
     for (size_t i = 0; i < state->thread_count; i++) {
         struct mpiq_thread *thread = &state->threads[i];
         if (thread->tid <= 0 || thread->frames || !is_wanted(state, thread, options))
             continue;
-        if (options && copy_stack(options->before, state, thread))
+        if (copy_stack(options->before, state, thread))
             continue;
         if (taken++ == STACKS_MAX) {
             mpiq_rank_state_problem(state, "stack",
@@ -403,9 +401,8 @@ void mpiq_rank_add_stacks(struct mpiq_target *target, struct mpiq_rank_state *st
                                                       state->thread_count, STACKS_MAX));
             break;
         }
-        add_stack(target, &objects, state, thread);
+        add_stack(target, objects, state, thread);
     }
-    mpiq_rank_objects_deinit(&objects);
     mpiq_rank_place_waits(state);
 }
 
@@ -504,12 +501,15 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
     }
     if (!state->gone)
         mpiq_rank_add_library(target, state);
+    struct mpiq_rank_objects objects;
+    mpiq_rank_objects_init(&objects, target);
     if (stacks && !state->gone)
-        mpiq_rank_add_stacks(target, state, stacks);
+        add_stacks(target, &objects, state, stacks);
     else
         mpiq_rank_place_waits(state);
     if (stacks)
-        mpiq_rank_add_return_places(target, state);
+        mpiq_rank_add_return_places(target, &objects, state);
+    mpiq_rank_objects_deinit(&objects);
     if (state->end.kind != MPIQ_END_NONE)
         mpiq_rank_add_last_calls(state);
     if (target->ops->missing_file)

@@ -41,12 +41,10 @@ static struct mpiq_error *dump(struct mpiq_dll_host *host, struct mpiq_target *t
 {
     struct mpiq_rank_state *state = NULL;
     char *json = NULL;
-    struct mpiq_error *error =
-        mpiq_rank_read(host, target, stacks && !all ? &(struct mpiq_stack_options){0} : NULL, &state);
+    const struct mpiq_stack_options options = {.all_threads = all};
+    struct mpiq_error *error = mpiq_rank_read(host, target, stacks || all ? &options : NULL, &state);
     if (error)
         return error;
-    if (all)
-        mpiq_rank_add_stacks(target, state, &(struct mpiq_stack_options){.all_threads = true});
     error = mpiq_rank_state_to_json(state, &json);
     if (!error && print)
         puts(json);

@@ -52,7 +52,10 @@ static struct mpiq_place place_of(uint64_t address, struct mpiq_rank_state **ret
     snprintf(state->executable, sizeof state->executable, "%s", "/home/me/a.out");
     struct mpiq_communicator *comm = mpiq_rank_state_add_communicator(state);
     comm->made_caller = address;
-    mpiq_rank_add_return_places(&target, state);
+    struct mpiq_rank_objects objects;
+    mpiq_rank_objects_init(&objects, &target);
+    mpiq_rank_add_return_places(&target, &objects, state);
+    mpiq_rank_objects_deinit(&objects);
     *ret = state;
     return comm->made;
 }
