@@ -184,9 +184,9 @@ static int collective_of(const struct mpiq_analysis *analysis, uint32_t process,
 {
     const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_wait_graph *graph = analysis->graph;
-    if (thread == MPIQ_NONE || graph->thread_nodes[thread] == MPIQ_NONE)
-        return -1;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    if (thread == MPIQ_NONE || graph->thread_nodes[thread] == MPIQ_NONE || !mpiq_has_outstanding(job, rank))
+        return -1;
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
     for (uint32_t i = 0; i < node->edge_count; i++) {
         const struct mpiq_edge *edge = &graph->edges[node->first_edge + i];
