@@ -172,9 +172,6 @@ uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_j
 uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                            const struct mpiq_job_thread *thread, const struct mpiq_job_wait *wait);
 uint32_t mpiq_build_lock(struct mpiq_wait_graph *graph, const struct mpiq_node *node);
-/* Which lock a view has, or wants, at the target: an enum mpiq_lock_type.  view may be NULL. */
-uint8_t mpiq_own_lock(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
-                      uint32_t target);
 /* Whether a view holds a lock at the target (MPIQ_NONE: anywhere) that excludes the wanted type; *type: which
    one it holds. */
 bool mpiq_holds_lock(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,

@@ -218,8 +218,9 @@ static bool build_lock_wait(struct mpiq_wait_graph *graph, const struct mpiq_job
     return granted;
 }
 
-uint8_t mpiq_own_lock(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
-                      uint32_t target)
+/* Which lock a view has, or wants, at the target: an enum mpiq_lock_type.  view may be NULL. */
+static uint8_t own_lock(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
+                        uint32_t target)
 {
     for (uint32_t i = 0; view && i < view->lock_count; i++) {
         const struct mpiq_job_window_lock *lock = &job->window_locks[view->first_lock + i];
@@ -242,7 +243,7 @@ static uint32_t build_completion(struct mpiq_wait_graph *graph, const struct mpi
         mpiq_graph_edge(graph, mpiq_rank_node(target), MPIQ_NONE);
         return 1;
     }
-    uint8_t own = mpiq_own_lock(graph->job, view, target);
+    uint8_t own = own_lock(graph->job, view, target);
     if (own != MPIQ_LOCK_NONE && target != MPIQ_NONE)
         mpiq_graph_edge(graph, lock_node(graph, wait->window, target, own), MPIQ_NONE);
     if (target != MPIQ_NONE)

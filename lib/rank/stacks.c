@@ -17,7 +17,6 @@
 #include "rank/return_places.h"
 #include "rank/python.h"
 #include "rank/rank.h"
-#include "rank/stacks.h"
 
 /* Threads of one process whose stacks are taken, at most. */
 #define STACKS_MAX 256
@@ -379,35 +378,7 @@ static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_ra
     return NULL;
 }
 
-static void add_stacks(struct mpiq_target *target, struct mpiq_rank_objects *objects,
-                       struct mpiq_rank_state *state, const struct mpiq_stack_options *options)
-{
-    struct mpiq_error *error = add_threads(target, state);
-    if (error) {
-        mpiq_rank_state_problem(state, "threads", error);
-        return;
-    }
-    size_t taken = 0;
-    for (size_t i = 0; i < state->thread_count; i++) {
-        struct mpiq_thread *thread = &state->threads[i];
-        if (thread->tid <= 0 || thread->frames || !is_wanted(state, thread, options))
-            continue;
-        if (copy_stack(options->before, state, thread))
-            continue;
-        if (taken++ == STACKS_MAX) {
-            mpiq_rank_state_problem(state, "stack",
-                                    mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
-                                                      "of %zu threads only the first %d stacks were read",
-                                                      state->thread_count, STACKS_MAX));
-            break;
-        }
-        add_stack(target, objects, state, thread);
-    }
-    mpiq_rank_place_waits(state);
-}
-
-/* ---- waits of nobody
- * --------------------------------------------------------------------------------------- */
+/* ---- waits of nobody --------------------------------------------------------------------------------- */
 
 /* How a call waits for several requests, by its name: without records nothing else says it. */
 static enum mpiq_wait_kind kind_of_call(const char *call)
@@ -453,7 +424,10 @@ static struct mpiq_thread *only_one_in_mpi(struct mpiq_rank_state *state)
     return only;
 }
 
-void mpiq_rank_place_waits(struct mpiq_rank_state *state)
+/* A library without records says that a thread waits, but not which: such waits belong to a thread 0.  They
+   are moved to the thread in MPI if there is exactly one, and dropped otherwise; thread 0 is removed
+   afterwards. */
+static void place_waits(struct mpiq_rank_state *state)
 {
     size_t nobody = 0;
     while (nobody < state->thread_count && state->threads[nobody].tid != 0)
@@ -478,8 +452,34 @@ void mpiq_rank_place_waits(struct mpiq_rank_state *state)
     state->thread_count--;
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------------------ */
+static void add_stacks(struct mpiq_target *target, struct mpiq_rank_objects *objects,
+                       struct mpiq_rank_state *state, const struct mpiq_stack_options *options)
+{
+    struct mpiq_error *error = add_threads(target, state);
+    if (error) {
+        mpiq_rank_state_problem(state, "threads", error);
+        return;
+    }
+    size_t taken = 0;
+    for (size_t i = 0; i < state->thread_count; i++) {
+        struct mpiq_thread *thread = &state->threads[i];
+        if (thread->tid <= 0 || thread->frames || !is_wanted(state, thread, options))
+            continue;
+        if (copy_stack(options->before, state, thread))
+            continue;
+        if (taken++ == STACKS_MAX) {
+            mpiq_rank_state_problem(state, "stack",
+                                    mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                                                      "of %zu threads only the first %d stacks were read",
+                                                      state->thread_count, STACKS_MAX));
+            break;
+        }
+        add_stack(target, objects, state, thread);
+    }
+    place_waits(state);
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
 
 struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target *target,
                                   const struct mpiq_stack_options *stacks, struct mpiq_rank_state **ret)
@@ -506,7 +506,7 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
     if (stacks && !state->gone)
         add_stacks(target, &objects, state, stacks);
     else
-        mpiq_rank_place_waits(state);
+        place_waits(state);
     if (stacks)
         mpiq_rank_add_return_places(target, &objects, state);
     mpiq_rank_objects_deinit(&objects);

@@ -28,11 +28,6 @@ void mpiq_json_key(struct mpiq_json *json, const char *key)
     mpiq_text_key(&json->text, key);
 }
 
-void mpiq_json_number(struct mpiq_json *json, int64_t value)
-{
-    mpiq_text_signed(&json->text, value);
-}
-
 void mpiq_json_micros(struct mpiq_json *json, double seconds)
 {
     uint64_t micros = (uint64_t)(seconds * 1e6 + 0.5);
@@ -45,7 +40,8 @@ void mpiq_json_words(struct mpiq_json *json, const char *string)
     mpiq_text_string(&json->text, string, SIZE_MAX);
 }
 
-void mpiq_json_process(struct mpiq_json *json, uint32_t process)
+/* A rank: 3, or "w1:3" of another world. */
+static void put_process(struct mpiq_json *json, uint32_t process)
 {
     bool other = mpiq_job_world_rank(json->page->job, process).world > 0;
     struct mpiq_buffer *out = mpiq_text_value(&json->text);
@@ -99,7 +95,7 @@ void mpiq_json_put_process(struct mpiq_json *json, const char *key, uint32_t pro
     if (process == MPIQ_NONE)
         return;
     mpiq_json_key(json, key);
-    mpiq_json_process(json, process);
+    put_process(json, process);
 }
 
 void mpiq_json_put_ranks(struct mpiq_json *json, const char *key, const struct mpiq_rank_set *set,

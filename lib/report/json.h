@@ -23,13 +23,9 @@ void mpiq_json_break(struct mpiq_json *json);
 /* key is plain ASCII. */
 void mpiq_json_key(struct mpiq_json *json, const char *key);
 
-/* Values, in an array or after a key. */
-void mpiq_json_number(struct mpiq_json *json, int64_t value);
-/* Seconds to the microsecond: not negative, below 1e9. */
+/* Values, in an array or after a key.  Seconds to the microsecond: not negative, below 1e9. */
 void mpiq_json_micros(struct mpiq_json *json, double seconds);
 void mpiq_json_words(struct mpiq_json *json, const char *string);
-/* A rank: 3, or "w1:3" of another world. */
-void mpiq_json_process(struct mpiq_json *json, uint32_t process);
 
 /* Members of an object. */
 void mpiq_json_put_number(struct mpiq_json *json, const char *key, int64_t value);

@@ -47,7 +47,7 @@ static void put_trace(struct mpiq_text *text, const struct mpiq_late_report *rep
     put_seconds(text, "unattributed", report->unattributed);
 }
 
-void mpiq_json_late(struct mpiq_page *page, const struct mpiq_late_report *report)
+static void write_json(struct mpiq_page *page, const struct mpiq_late_report *report)
 {
     struct mpiq_text text = {.out = &page->out};
     mpiq_text_open(&text, '{');
@@ -152,7 +152,7 @@ struct mpiq_error *mpiq_late_render(struct mpiq_late_report *report,
     if (report->wait_count > 0)
         qsort(report->waits, report->wait_count, sizeof *report->waits, compare_waits);
     if (options->format == MPIQ_FORMAT_JSON)
-        mpiq_json_late(&page, report);
+        write_json(&page, report);
     else if (options->format == MPIQ_FORMAT_HTML)
         mpiq_html_late(&page, report);
     else

@@ -16,6 +16,5 @@ struct mpiq_late_row {
 
 void mpiq_show_late(struct mpiq_page *page, const struct mpiq_late_report *report);
 void mpiq_html_late(struct mpiq_page *page, struct mpiq_late_report *report);
-void mpiq_json_late(struct mpiq_page *page, const struct mpiq_late_report *report);
 
 #endif

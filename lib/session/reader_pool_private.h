@@ -98,9 +98,6 @@ bool mpiq_pool_grants(const struct mpiq_reader_pool *pool, const struct mpiq_poo
 /* When that task is late. */
 int64_t mpiq_pool_deadline(const struct mpiq_reader_pool *pool, const struct mpiq_reader_task *task);
 
-/* All others have waited for that task until now. */
-void mpiq_pool_charge(struct mpiq_reader_pool *pool, const struct mpiq_reader_task *task, int64_t now);
-
 /* Who has answered, and how long it took; of one that answers again the longest. */
 void mpiq_pool_note_answer(struct mpiq_reader_pool *pool, const struct mpiq_reader_task *task, int64_t now);
 

@@ -25,7 +25,8 @@ static int64_t waited_since(const struct mpiq_reader_pool *pool, const struct mp
     return pool->last_answer > task->start ? pool->last_answer : task->start;
 }
 
-void mpiq_pool_charge(struct mpiq_reader_pool *pool, const struct mpiq_reader_task *task, int64_t now)
+/* All others have waited for that task until now. */
+static void charge(struct mpiq_reader_pool *pool, const struct mpiq_reader_task *task, int64_t now)
 {
     pool->waited_ns[task->index] += now - waited_since(pool, task);
 }
@@ -34,7 +35,7 @@ void mpiq_pool_note_answer(struct mpiq_reader_pool *pool, const struct mpiq_read
 {
     size_t at = 0;
     int64_t ns = now - task->start;
-    mpiq_pool_charge(pool, task, now);
+    charge(pool, task, now);
     pool->last_answer = now;
     while (at < pool->answers && pool->slowest[at].index != task->index)
         at++;
