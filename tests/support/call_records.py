@@ -64,12 +64,13 @@ def makers_of(thread):
 
 
 def compared_makers(thread):
-    """The same of a thread of whose requests all makers are told: each that is pending was made by one of them."""
+    """The same of a thread of whose requests all makers are told: each that is pending was made by one of them. Of a
+    persistent one the record says where it was started."""
     places, others = makers_of(thread)
     waits = thread.get("waits", [])
     if len(waits) != 1 or not places or others:
         return [], 0
-    made = [operation for operation in waits[0].get("operations", []) if "caller" in operation]
+    made = [operation for operation in waits[0].get("operations", []) if "caller" in operation and not operation.get("persistent")]
     return [f"{thread['mpi_call']}: made at {places}, and not {operation}" for operation in made
             if operation["caller"] not in places], len(made)
 
