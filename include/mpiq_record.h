@@ -29,8 +29,8 @@
 #include "ompi_mqs.h" /* the numbering of collectives and the hash of groups */
 
 #define MPIQ_RECORD_MAGIC "MPIQ-REC" /* eight bytes, no terminator in the record */
-#define MPIQ_RECORD_VERSION_MAJOR 4
-#define MPIQ_RECORD_VERSION_MINOR 2
+#define MPIQ_RECORD_VERSION_MAJOR 5
+#define MPIQ_RECORD_VERSION_MINOR 0
 #define MPIQ_RECORD_BYTE_ORDER 0x01020304u
 
 #define MPIQ_RECORD_ARENA (256u << 20) /* bytes of address space; memory is used as it is touched */
@@ -130,6 +130,8 @@ struct mpiq_record_call {
     uint16_t function;
     uint16_t refused; /* 1: with MPIQ_RECORD_STRICT, a collective that is not like those of other members: it
                          is not passed on to the library, and does not end */
+    int32_t error;    /* the library's error code that it returned; 0: it did not fail, or was left otherwise */
+    uint32_t reserved;
 };
 
 /* Bits of mpiq_record_thread.window_wait: what is known about the one-sided call that the thread is in. */

@@ -242,7 +242,8 @@ typedef struct {
     int peer_local;     /* mqs_past_none: none, or not known.  For a completed receive: the sender */
     int tag;            /* mqs_past_none: none, or not known */
     int tid;
-    int root; /* for a collective, a local rank; else mqs_past_none */
+    int root;  /* for a collective, a local rank; else mqs_past_none */
+    int error; /* the library's error code that it returned; 0: none, or not known */
 } mqs_past_call;
 
 /* One window, as this process has synchronised it.  Values are those of the enums in ompi_mqs.h. */

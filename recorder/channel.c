@@ -167,7 +167,9 @@ static struct mpiq_record_tag *own_counters(struct mpiq_record_channel *channel,
     return NULL;
 }
 
-static void add_to_sketch(struct mpiq_record_comm *comm, uint32_t *sketch, int32_t tag, uint64_t bytes)
+/* Adds so many messages of that tag; one less is UINT64_MAX. */
+static void add_to_sketch(struct mpiq_record_comm *comm, uint32_t *sketch, int32_t tag, uint64_t messages,
+                          uint64_t bytes)
 {
     uint32_t at = __atomic_load_n(sketch, __ATOMIC_ACQUIRE);
     if (!at) {
@@ -187,9 +189,9 @@ static void add_to_sketch(struct mpiq_record_comm *comm, uint32_t *sketch, int32
     uint64_t hash = mpiq_record_tag_hash(tag);
     for (unsigned i = 0; i < 3; i++) {
         struct mpiq_record_cell *cell = &cells[mpiq_record_cell_of(hash, i)];
-        counter_add(&cell->count, 1);
-        counter_add(&cell->tags, (uint32_t)tag);
-        counter_add(&cell->hashes, hash);
+        counter_add(&cell->count, messages);
+        counter_add(&cell->tags, messages * (uint32_t)tag);
+        counter_add(&cell->hashes, messages * hash);
         counter_add(&cell->bytes, bytes);
     }
 }
@@ -208,9 +210,25 @@ uint64_t channel_send(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, 
         counter_add(&own->sent, 1);
         counter_add(&own->sent_bytes, (uint64_t)bytes);
     } else {
-        add_to_sketch(comm, &channel->sent_sketch, tag, (uint64_t)bytes);
+        add_to_sketch(comm, &channel->sent_sketch, tag, 1, (uint64_t)bytes);
     }
     return counter_add(&channel->sent, 1) + 1;
+}
+
+void channel_send_undone(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, int64_t bytes)
+{
+    const uint64_t one_less = UINT64_MAX, size = bytes < 0 ? 0 : (uint64_t)bytes;
+    struct mpiq_record_channel *channel = channel_of(comm, peer);
+    if (!channel)
+        return;
+    struct mpiq_record_tag *own = own_counters(channel, tag);
+    counter_add(&channel->sent, one_less);
+    if (own) {
+        counter_add(&own->sent, one_less);
+        counter_add(&own->sent_bytes, -size);
+    } else {
+        add_to_sketch(comm, &channel->sent_sketch, tag, one_less, -size);
+    }
 }
 
 void channel_receive(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, int64_t bytes)
@@ -227,7 +245,7 @@ void channel_receive(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, i
         counter_add(&own->received, 1);
         counter_add(&own->received_bytes, (uint64_t)bytes);
     } else {
-        add_to_sketch(comm, &channel->received_sketch, tag, (uint64_t)bytes);
+        add_to_sketch(comm, &channel->received_sketch, tag, 1, (uint64_t)bytes);
     }
     counter_add(&channel->received, 1);
 }

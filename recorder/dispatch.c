@@ -352,6 +352,8 @@ static inline __attribute__((always_inline)) word record(unsigned index, mpi_fun
     struct guard guard __attribute__((cleanup(end_guarded))) = {call, call->serial};
     self_set_call(self, call);
     word result = __builtin_expect(recorder_strict, 0) ? strict_go(call, next) : go(next, a);
+    if (__builtin_expect((int)result != 0, 0))
+        call->entry->error = (int32_t)result;
     call->result = result;
     call->left = false;
     return result;

@@ -125,10 +125,14 @@ static void doubt(struct mpiq_record_comm *comm, int32_t peer)
         channel_unclear(comm, peer);
 }
 
-/* The send was counted before it failed; it may not have gone out. */
+/* The send was counted before it failed.  Where its arguments are wrong it has not gone out; else it may. */
 void after_send(struct call *call, int result)
 {
-    if (result != 0 && call->comm && call->entry->peer >= 0)
+    if (result == 0 || !call->comm || call->entry->peer < 0)
+        return;
+    if (call_refused(result) && !recorder_check)
+        channel_send_undone(call->comm, call->entry->peer, call->entry->tag, call->entry->bytes);
+    else
         channel_unclear(call->comm, call->entry->peer);
 }
 
@@ -145,7 +149,7 @@ void after_receive(struct call *call, int result)
         received(call->comm, call->entry->peer, call->entry->tag, call->status, &data);
         if (call->entry->peer != MPIQ_RECORD_PROC_NULL)
             note_received(call->entry, call->status);
-    } else {
+    } else if (!call_refused(result)) {
         doubt(call->comm, call->entry->peer);
     }
 }
@@ -175,7 +179,8 @@ void after_sendrecv(struct call *call, int result)
     bool replace = !HAS(call, 'T');
     struct message data = data_of(call, replace ? thread->datatype : handle_of(ARGUMENT(call, 'T')),
                                   replace ? thread->count : count_of(call, ARGUMENT(call, 'u')));
-    after_send(call, result);
+    if (result != 0 && call->entry->peer >= 0)
+        doubt(call->comm, call->entry->peer);
     if (result == 0)
         received(call->comm, thread->receive_peer, thread->receive_tag, call->status, &data);
     else

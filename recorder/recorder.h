@@ -369,6 +369,8 @@ void file_forget_comm(uint32_t comm);
 
 /* A send begins; returns its number on the channel, from 1. */
 uint64_t channel_send(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, int64_t bytes);
+/* A send that was counted has not gone out. */
+void channel_send_undone(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, int64_t bytes);
 /* A receive has taken a message. */
 void channel_receive(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, int64_t bytes);
 /* Unknown whether a message was received, or a send cancelled; peer may be MPIQ_RECORD_ANY. */
@@ -562,6 +564,9 @@ void message_received(const struct mpiq_record_request *request, const unsigned 
 
 void call_begins(struct call *call);
 void call_ended(struct call *call, int result);
+/* Whether the library returned that it refuses a buffer, count, datatype, tag, communicator or rank: it looks at
+   these before it does anything. */
+bool call_refused(int result);
 /* An exception or a jump has left the call: nothing is known of its outcome. */
 void call_left(struct call *call);
 /* Whether the call begins or ends a window's epoch or lock, or completes operations under one. */

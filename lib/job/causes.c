@@ -119,7 +119,8 @@ static void link_unproven(struct mpiq_diagnosis *diagnosis)
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         struct mpiq_finding *finding = &diagnosis->findings[i];
         bool lock = finding->kind == MPIQ_FINDING_FILE_LOCK;
-        if (finding->proven || (finding->kind != MPIQ_FINDING_COLLECTIVE_INCOMPLETE && !lock))
+        if (finding->proven || finding->failed != MPIQ_NONE ||
+            (finding->kind != MPIQ_FINDING_COLLECTIVE_INCOMPLETE && !lock))
             continue;
         uint32_t cause = MPIQ_NONE;
         for (size_t j = 0; j < diagnosis->finding_count; j++) {
@@ -133,6 +134,10 @@ static void link_unproven(struct mpiq_diagnosis *diagnosis)
             }
             if (i == j || !mpiq_rank_set_overlaps(&finding->missing, &other->ranks))
                 continue;
+            if (other->failed != MPIQ_NONE) {
+                cause = (uint32_t)j;
+                break;
+            }
             if (is_elsewhere(other) && !(lock && mpiq_rank_set_overlaps(&other->missing, &finding->ranks))) {
                 cause = (uint32_t)j;
                 break;

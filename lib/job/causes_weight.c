@@ -108,6 +108,8 @@ static bool is_held_up(const struct mpiq_analysis *analysis, const struct mpiq_f
 
 uint8_t mpiq_finding_weight(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding)
 {
+    if (finding->failed != MPIQ_NONE) /* of two, the one that is found first */
+        return 0;
     switch (finding->kind) {
     case MPIQ_FINDING_COLLECTIVE_OVERLAP:
     case MPIQ_FINDING_COLLECTIVE_MISMATCH:

@@ -253,6 +253,7 @@ void mpiq_add_evidence(struct mpiq_analysis *analysis, struct mpiq_finding *find
         }
         wanted.started = made->started;
         wanted.owner = made->owner;
+        wanted.failed = made->failed;
         *made = wanted;
     }
     struct mpiq_evidence *evidence = &finding->evidence[at];

@@ -43,6 +43,12 @@ enum {
     MPIQ_MOST_EVIDENCE_OF_END = 64
 };
 
+/* find_failed.c.  Collectives in which some wait for a rank whose call failed; before all others. */
+void mpiq_find_failed_collectives(struct mpiq_analysis *analysis);
+/* Of findings about one message: the call for its other end that failed. */
+void mpiq_find_failed_messages(struct mpiq_analysis *analysis);
+/* Once the evidence is finished: remarks on lines of one rank of which alone a call failed. */
+void mpiq_note_failures(struct mpiq_analysis *analysis);
 void mpiq_find_collectives(struct mpiq_analysis *analysis);
 void mpiq_find_messages(struct mpiq_analysis *analysis);
 void mpiq_find_cycles(struct mpiq_analysis *analysis);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The last MPI calls of each rank, as its last look saw them. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "merge/builder_private.h"
+#include "names/errors.h"
 
 /* Whether that thread sleeps outside MPI: between two calls, as short as the time between its calls is. */
 static bool naps(const struct mpiq_rank_state *state, int32_t tid)
@@ -38,7 +41,16 @@ bool mpiq_repeats_reads(const struct mpiq_rank_state *state)
                    naps(state, first->tid));
 }
 
-static bool add_past_call(struct mpiq_job_state *job, const struct mpiq_past_call *from,
+/* As a word: of the error's class, or its number. */
+static bool add_error(struct mpiq_job_state *job, const char *library, int32_t error, mpiq_string_id *ret)
+{
+    const char *name = error ? mpiq_error_class(library, error) : NULL;
+    char number[32];
+    snprintf(number, sizeof number, "error %" PRId32, error);
+    return error == 0 || mpiq_job_intern(job, name ? name : number, ret);
+}
+
+static bool add_past_call(struct mpiq_job_state *job, const struct mpiq_past_call *from, const char *library,
                           uint32_t first_member, struct mpiq_job_past_call *ret)
 {
     *ret = (struct mpiq_job_past_call){
@@ -55,6 +67,7 @@ static bool add_past_call(struct mpiq_job_state *job, const struct mpiq_past_cal
         .proc_null = from->proc_null,
     };
     return mpiq_job_intern_cached(job, from->call, &ret->call) &&
+           add_error(job, library, from->error, &ret->error) &&
            mpiq_job_intern_place(job, &from->place, &ret->site);
 }
 
@@ -74,7 +87,7 @@ bool mpiq_job_add_history(struct mpiq_job_state *job, const struct mpiq_rank_sta
     rank->past_count = (uint32_t)count;
     rank->past_dropped = state->history_dropped + skipped;
     for (size_t i = 0; i < count; i++) {
-        if (!add_past_call(job, &state->history[skipped + i], first_member,
+        if (!add_past_call(job, &state->history[skipped + i], state->library, first_member,
                            &job->past_calls[rank->first_past + i]))
             return false;
     }

@@ -34,6 +34,7 @@ static void from_recorder(const struct mpiq_page *page, const struct mpiq_job_ra
             .peer = past->peer,
             .tag = past->tag,
             .tid = past->tid,
+            .error = mpiq_job_string(job, past->error),
             .site = past->site,
             .past = rank->first_past + i,
             .partner = partners ? partners[rank->first_past + i] : MPIQ_NONE,
@@ -163,8 +164,8 @@ bool mpiq_history_alike(const struct mpiq_history_call *a, const struct mpiq_his
 {
     return strcmp(a->call, b->call) == 0 && a->bytes == b->bytes && a->comm == b->comm &&
            a->peer == b->peer && a->tag == b->tag && a->tid == b->tid && a->site == b->site &&
-           a->open == b->open && a->any_source == b->any_source && a->any_tag == b->any_tag &&
-           a->proc_null == b->proc_null && a->root == b->root &&
+           a->error == b->error && a->open == b->open && a->any_source == b->any_source &&
+           a->any_tag == b->any_tag && a->proc_null == b->proc_null && a->root == b->root &&
            (a->partner == MPIQ_PAST_UNRECEIVED) == (b->partner == MPIQ_PAST_UNRECEIVED);
 }
 
@@ -243,6 +244,8 @@ void mpiq_put_history_call(const struct mpiq_page *page, struct mpiq_buffer *buf
         mpiq_buffer_printf(buffer, ", tag %d", call->tag);
     if (call->bytes >= 0)
         mpiq_buffer_printf(buffer, ", %s", mpiq_size_text(call->bytes, (char[MPIQ_SIZE_ROOM]){0}));
+    if (call->error)
+        mpiq_buffer_printf(buffer, ", failed: %s", call->error);
     if (call->site != MPIQ_NONE) {
         mpiq_buffer_string(buffer, ", ");
         mpiq_put_site(page->job, buffer, call->site);

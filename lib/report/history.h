@@ -17,10 +17,11 @@ struct mpiq_history_call {
     uint32_t peer;    /* process; MPIQ_NONE */
     int32_t tag;      /* -1 */
     int32_t tid;
-    uint32_t site;    /* in sites; MPIQ_NONE */
-    uint32_t past;    /* in past_calls; MPIQ_NONE */
-    uint32_t partner; /* in past_calls, the other end of its message; MPIQ_PAST_UNRECEIVED, MPIQ_NONE */
-    bool open;        /* the rank is still in it */
+    const char *error; /* "MPI_ERR_TAG": it failed; NULL: it did not, or that is not known */
+    uint32_t site;     /* in sites; MPIQ_NONE */
+    uint32_t past;     /* in past_calls; MPIQ_NONE */
+    uint32_t partner;  /* in past_calls, the other end of its message; MPIQ_PAST_UNRECEIVED, MPIQ_NONE */
+    bool open;         /* the rank is still in it */
     bool any_source;
     bool any_tag;
     bool proc_null;

@@ -56,6 +56,7 @@ static void put_call(struct mpiq_json *json, const struct mpiq_history *history,
         mpiq_json_put_number(json, "tag", call->tag);
     if (call->bytes >= 0)
         mpiq_json_put_number(json, "bytes", call->bytes);
+    mpiq_json_put_string(json, "error", call->error);
     if (history->several_tasks)
         mpiq_json_put_number(json, "thread", call->tid);
     mpiq_json_put_site(json, call->site);

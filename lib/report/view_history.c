@@ -7,7 +7,7 @@
 #include "report/history.h"
 #include "report/views.h"
 
-enum { AGO, TOOK, CALL, COMMUNICATOR, PEER, TAG, BYTES, THREAD, PLACE, MESSAGE, COLUMN_COUNT };
+enum { AGO, TOOK, CALL, COMMUNICATOR, PEER, TAG, BYTES, THREAD, ERROR, PLACE, MESSAGE, COLUMN_COUNT };
 
 /* Calls in a row that differ in their times alone are one line. */
 struct run {
@@ -94,6 +94,7 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, const st
     if (history->several_tasks)
         mpiq_buffer_signed(&cell, call->tid);
     mpiq_columns_set(table, THREAD, &cell);
+    mpiq_columns_set_string(table, ERROR, call->error);
     mpiq_put_site(page->job, &cell, call->site);
     mpiq_columns_set(table, PLACE, &cell);
     /* Of several in a row the newest one's: what the oldest belongs to may be forgotten. */
@@ -145,6 +146,7 @@ static bool show_process(struct mpiq_page *page, uint32_t process)
         [TAG] = {.heading = "TAG", .number = true},
         [BYTES] = {.heading = "BYTES", .number = true},
         [THREAD] = {.heading = "THREAD", .number = true},
+        [ERROR] = {.heading = "ERROR"},
         [PLACE] = {.heading = "PLACE"},
         [MESSAGE] = {.heading = "MESSAGE"},
     };

@@ -210,6 +210,7 @@ struct mpiq_finding *mpiq_diagnosis_add_finding(struct mpiq_diagnosis *diagnosis
         finding->made = MPIQ_NONE;
         finding->window = MPIQ_NONE;
         finding->consequence_of = MPIQ_NONE;
+        finding->failed = MPIQ_NONE;
         finding->received_before = MPIQ_NONE;
         finding->bytes = -1;
         finding->thread = MPIQ_NONE;
@@ -289,6 +290,7 @@ struct mpiq_evidence *mpiq_finding_add_evidence(struct mpiq_finding *finding)
         evidence->since = -1;
         evidence->owner = MPIQ_NONE;
         evidence->last_site = MPIQ_NONE;
+        evidence->failed = MPIQ_NONE;
     }
     return evidence;
 }

@@ -215,6 +215,7 @@ enum mpiq_remark {
     MPIQ_REMARK_NONE,
     MPIQ_REMARK_UNRECEIVED,   /* what lies there: the finding's first near miss */
     MPIQ_REMARK_RECEIVED,     /* where the message before was taken: the finding's received_before */
+    MPIQ_REMARK_FAILED,       /* a call of theirs that returned an error: `failed` */
     MPIQ_REMARK_SCRIPT_ENDED, /* an interpreter brings the rank to its end */
     MPIQ_REMARK_THREAD,       /* another thread of the rank than the one in MPI, and who has its lock */
     MPIQ_REMARK_HOST,         /* of a job on several hosts, they are all those on one */
@@ -233,6 +234,7 @@ struct mpiq_evidence {
     struct mpiq_last_call last;        /* of ranks outside MPI */
     enum mpiq_remark remark;
     const struct mpiq_ending *ending; /* END: how they ended; NULL: just with the first one */
+    uint32_t failed;                  /* FAILED: in past_calls; MPIQ_NONE */
     uint32_t last_site;               /* END: in sites, where they called MPI last; MPIQ_NONE */
     uint32_t owner;                   /* THREAD: in threads, who has the lock that it waits for; MPIQ_NONE */
     bool finalizes;                   /* they are in MPI_Finalize */
@@ -363,7 +365,8 @@ struct mpiq_finding {
     struct mpiq_rank_set unlisted;    /* ranks of further classes */
     const struct mpiq_ending *ending; /* of a RANK_GONE whose end is known; NULL */
     struct mpiq_rank_set beyond;      /* of a consequence: its ranks that the cause does not name */
-    uint32_t received_before;         /* in past_calls: the receive that took the message before; MPIQ_NONE */
+    uint32_t failed; /* in past_calls: the call that they wait for, which returned an error; MPIQ_NONE */
+    uint32_t received_before; /* in past_calls: the receive that took the message before; MPIQ_NONE */
     const struct mpiq_waits_for *peer_polls; /* POLLING_UNMATCHED: what the one peer of all polls for itself
                                                 (no parts: not known); NULL: it does not */
     bool peer_finalizes; /* of messages: the peer of all is in MPI_Finalize; of a WINDOW_WAIT: the missing

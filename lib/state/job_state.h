@@ -324,6 +324,7 @@ struct mpiq_job_past_call {
     int32_t tag;        /* -1: none, or not known */
     uint32_t site;      /* in sites: who made it; MPIQ_NONE */
     int32_t tid;
+    mpiq_string_id error; /* "MPI_ERR_TAG", "error 93": it returned that; 0: no error, or not known */
     bool any_source;
     bool any_tag;
     bool proc_null; /* its peer is MPI_PROC_NULL */

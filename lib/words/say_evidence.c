@@ -97,6 +97,8 @@ const char *mpiq_say_remark(struct mpiq_speaker *s, const struct mpiq_finding *f
     case MPIQ_REMARK_RECEIVED:
         place = mpiq_words_place(s->arena, s->job, s->job->past_calls[finding->received_before].site);
         return place[0] ? WORDS(s->arena, "got the one before at %s", place) : NULL;
+    case MPIQ_REMARK_FAILED:
+        return mpiq_say_error(s, evidence->failed, "its ");
     case MPIQ_REMARK_SCRIPT_ENDED:
         return "its script has ended, perhaps by an exception";
     case MPIQ_REMARK_THREAD:

@@ -35,6 +35,10 @@ const char *mpiq_say_leak(struct mpiq_speaker *s, const struct mpiq_finding *fin
 const char *mpiq_say_backlog(struct mpiq_speaker *s, const struct mpiq_finding *finding);
 const char *mpiq_say_circle(struct mpiq_speaker *s, const struct mpiq_finding *finding);
 const char *mpiq_say_behaviour(struct mpiq_speaker *s, const struct mpiq_finding *finding);
+/* say_failed.c.  A call, in past_calls, that returned an error: "<whose>MPI_Send at x.c:7 main returned
+   MPI_ERR_TAG". */
+const char *mpiq_say_error(struct mpiq_speaker *s, uint32_t failed, const char *whose);
+const char *mpiq_say_failed(struct mpiq_speaker *s, const struct mpiq_finding *finding);
 const char *mpiq_say_lock(struct mpiq_speaker *s, const struct mpiq_finding *finding);
 const char *mpiq_say_window(struct mpiq_speaker *s, const struct mpiq_finding *finding);
 const char *mpiq_say_stacks(struct mpiq_speaker *s, const struct mpiq_finding *finding);

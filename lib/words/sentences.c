@@ -38,6 +38,8 @@ static const char *sentence(struct mpiq_speaker *s, const struct mpiq_finding *f
 {
     if (finding->side_count > 0)
         return mpiq_say_sides(s, finding);
+    if (finding->failed != MPIQ_NONE)
+        return mpiq_say_failed(s, finding);
     switch (finding->kind) {
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE:
         return mpiq_say_incomplete(s, finding);

@@ -415,3 +415,12 @@ CASE(send_before_a_wrong_op)
         HANG(MPI_Ssend(small, 1, MPI_INT, 1, 21, WORLD));
     HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, rank == 1 ? MPI_MAX : MPI_SUM, WORLD));
 }
+
+/* Rank 1's operation is none, and the error that this gives is looked at by nobody. */
+CASE(allreduce_failed)
+{
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+    HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, rank == 1 ? MPI_OP_NULL : MPI_SUM, WORLD));
+    if (rank == 1)
+        WAIT_FOR_NOBODY(0);
+}

@@ -359,3 +359,12 @@ CASE(comm_create_group_of_some_skipped)
     else
         HANG(MPI_Comm_create_group(WORLD, group, 7, &made));
 }
+
+/* Rank 1 gives a mode that does not exist, and looks at no error, which files return by default. */
+CASE(file_open_failed)
+{
+    int mode = rank == 1 ? MPI_MODE_RDONLY | MPI_MODE_RDWR : MPI_MODE_CREATE | MPI_MODE_RDWR;
+
+    HANG(MPI_File_open(WORLD, "corpus-file", mode, MPI_INFO_NULL, &opened));
+    MPI_Barrier(WORLD);
+}

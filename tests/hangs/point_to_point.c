@@ -708,3 +708,25 @@ CASE(shift_the_wrong_way)
                  MPI_STATUS_IGNORE);
     HANG(MPI_Barrier(WORLD));
 }
+
+/* Rank 0 has a count that overflowed, and the error that this gives is looked at by nobody. */
+CASE(send_failed)
+{
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+    if (rank == 0)
+        MPI_Send(large, -LARGE, MPI_INT, 1, 5, WORLD);
+    if (rank == 1)
+        HANG(MPI_Recv(large_received, LARGE, MPI_INT, 0, 5, WORLD, MPI_STATUS_IGNORE));
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* Likewise rank 1's receive, of what rank 0 sends. */
+CASE(receive_failed)
+{
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+    if (rank == 1)
+        MPI_Recv(large_received, -LARGE, MPI_INT, 0, 5, WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0)
+        HANG(MPI_Ssend(large, LARGE, MPI_INT, 1, 5, WORLD));
+    HANG(MPI_Barrier(WORLD));
+}

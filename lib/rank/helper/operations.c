@@ -419,6 +419,7 @@ static void read_history(struct mpiq_reading *reading)
         call->bytes = past.bytes >= 0 ? past.bytes : -1;
         call->tid = past.tid > 0 ? past.tid : 0;
         call->caller = past.caller;
+        call->error = past.error;
         note_last_call(reading->state, call);
     }
     mpiq_rank_state_trim_history(reading->state, mpiq_history_share(reading->state->world_size));
