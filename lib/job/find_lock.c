@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that sleep outside MPI for a lock on a file that a rank of the job has: the holder is the one to look
-   at, not those that wait for it. */
+/* Ranks that sleep outside MPI for a lock on a file, or a mutex in shared memory, that another rank of the
+   job has: the holder is the one to look at, not those that wait for it. */
 #include <string.h>
 
 #include "job/evidence.h"

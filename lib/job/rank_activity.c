@@ -80,12 +80,14 @@ static bool waits_for_interpreter(const struct mpiq_job_state *job, const struct
 uint32_t mpiq_lock_holder(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                           const struct mpiq_job_thread *thread, bool *sure)
 {
+    bool mutex = thread->lock_holder <= 0 && !thread->in_mpi && is_mutex_call(job, thread);
+    int32_t holder = mutex ? thread->partner : thread->lock_holder;
     *sure = thread->sleep == MPIQ_SLEEP_LOCK;
-    if (thread->lock_holder <= 0 || thread->lock_holder == rank->pid || !mpiq_thread_sleeps(thread))
+    if (holder <= 0 || holder == rank->pid || !mpiq_thread_sleeps(thread))
         return MPIQ_NONE;
     for (uint32_t i = 0; i < job->rank_count; i++) {
         const struct mpiq_job_rank *other = &job->ranks[i];
-        if (other->pid == thread->lock_holder && other->host == rank->host)
+        if (other->pid == holder && other->host == rank->host)
             return other->process;
     }
     return MPIQ_NONE;

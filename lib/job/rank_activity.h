@@ -48,8 +48,9 @@ bool mpiq_thread_dozes(const struct mpiq_job_rank *rank, const struct mpiq_job_t
 uint32_t mpiq_lock_owner(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread);
 
-/* The process of the job that has the lock on a file for which that thread sleeps outside MPI; MPIQ_NONE.
- *sure: nothing else can end that sleep, and it lasted from the first look to the second. */
+/* The other process of the job that has the lock on a file, or the mutex in shared memory, for which that
+ thread sleeps outside MPI; MPIQ_NONE. *sure: nothing else can end that sleep, and it lasted from the first
+ look to the second. */
 uint32_t mpiq_lock_holder(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                           const struct mpiq_job_thread *thread, bool *sure);
 

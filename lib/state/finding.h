@@ -41,7 +41,7 @@ enum mpiq_verdict {
    TRUNCATION                      comm, operation (the receive), other (the message), bytes
    COLLECTIVE_OVERLAP              comm, calls
    WINDOW_WAIT                     window, comm, wait, missing, suspects, lock_type, peer_finalizes
-   FILE_LOCK                       file, missing (who has it), suspects
+   FILE_LOCK                       file (0: a mutex, or not known), missing (who has it), suspects
    POLLING_UNMATCHED               comm, operation, near_misses, peer_polls
    STACKS_DIFFER                   calls, smallest group first
    REQUEST_LEAK                    count, comm, operation; at a job's end fact instead
@@ -374,7 +374,7 @@ struct mpiq_finding {
     uint32_t wait;       /* WINDOW_WAIT: in waits, the first one's; MPIQ_NONE */
     uint8_t lock_type;   /* WINDOW_WAIT for a lock: enum mpiq_lock_type, what the missing hold */
     int64_t bytes;       /* TRUNCATION: of the message */
-    mpiq_string_id file; /* FILE_LOCK: which; 0 not known */
+    mpiq_string_id file; /* FILE_LOCK: which; 0 a mutex, or not known */
     uint32_t thread;     /* RANK_ELSEWHERE: a thread beside the one in MPI, in threads; MPIQ_NONE */
     uint64_t waiters;    /* ranks that wait for these, of RANK_GONE, RANK_STOPPED, RANK_ELSEWHERE */
     uint64_t count; /* requests of a REQUEST_LEAK, the most messages of an UNEXPECTED_BACKLOG, objects of a

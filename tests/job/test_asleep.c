@@ -341,6 +341,34 @@ static void test_file_lock(void)
     job_deinit(&job);
 }
 
+/* Another thread of its owner's may unlock a mutex: who has it is named, and nothing is proven. */
+static void test_shared_mutex(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
+    job_state(&job, 1, 'S');
+    job_sleeps(&job, 1, MPIQ_SLEEP_OTHER, "pthread_mutex_lock");
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job.states[look][1];
+        struct mpiq_thread *thread = &state->threads[0];
+        snprintf(state->architecture, sizeof state->architecture, "x86-64");
+        thread->system_call = 202; /* futex */
+        thread->partner = job.states[look][0]->pid;
+        thread->partner_state = 'S';
+    }
+    struct mpiq_job_state *state;
+    struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+    CU_ASSERT_NOT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_DEADLOCK);
+    CU_ASSERT_NOT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_RUNNING);
+    CU_ASSERT_EQUAL(diagnosis->findings[0].kind, MPIQ_FINDING_FILE_LOCK);
+    CU_ASSERT(!diagnosis->findings[0].proven);
+    CU_ASSERT(mpiq_rank_set_contains(&diagnosis->findings[0].suspects, 0, 0));
+    mpiq_diagnosis_destroy(diagnosis);
+    mpiq_job_state_destroy(state);
+    job_deinit(&job);
+}
+
 /* Only the thread that initialised MPI may call it.  Where that is not the process's first one, what that one
    sleeps for keeps nobody from it. */
 static void test_file_lock_beside_mpi(void)
@@ -575,6 +603,7 @@ int main(void)
         {"nobody acts", test_nobody_acts},
         {"a dozing worker", test_dozing_worker},
         {"a file lock", test_file_lock},
+        {"a mutex of another rank", test_shared_mutex},
         {"a file lock beside MPI", test_file_lock_beside_mpi},
         {"another process that a rank waits for", test_partner},
         {"all are asleep", test_all_asleep},
