@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define MQS_EXTENSIONS_VERSION 2
+#define MQS_EXTENSIONS_VERSION 3
 
 /* A process's name as the library has it: two processes are the same if both halves are equal. */
 typedef struct {

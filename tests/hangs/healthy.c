@@ -588,3 +588,24 @@ CASE_THREADS(ping_pong_under_thread_multiple)
 {
     ping_pong_of(1);
 }
+
+/* Each round a send is refused and a file is not opened, on one rank or on all; the program knows, and goes
+ * on. */
+CASE(errors_looked_at)
+{
+    MPI_File file;
+
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+    ROUNDS
+    {
+        if (rank == 1 && MPI_Send(small, -1, MPI_INT, NEXT, 1, WORLD) == MPI_SUCCESS)
+            MPI_Abort(WORLD, 1);
+        if (MPI_File_open(MPI_COMM_SELF, "no-such-folder/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file) ==
+            MPI_SUCCESS)
+            MPI_Abort(WORLD, 1);
+        MPI_Sendrecv(small, 1, MPI_INT, NEXT, 1, small_received, 1, MPI_INT, PREVIOUS, 1, WORLD, IGNORE);
+        if (rank == 0)
+            doze(500);
+        MPI_Barrier(WORLD);
+    }
+}
