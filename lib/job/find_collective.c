@@ -527,6 +527,8 @@ static void find_instance(struct instances *instances, const struct instance *in
             note_order(analysis, finding, instance->collective);
         else if (!of_group || roll.wanted)
             suspect(analysis, finding);
+        else
+            finding->elsewhere = true;
     }
     wanted_by(analysis, instances, instance, in, wanted, false);
     for (uint32_t i = 0; i < instance->count; i++)

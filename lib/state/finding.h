@@ -332,7 +332,7 @@ struct mpiq_finding {
     bool requests;                 /* they wait for a request of the call */
     bool may_have_left;            /* those not in may have been in it, or are about to come */
     bool roots_may_differ;         /* and the call has a root */
-    bool elsewhere;                /* those not in are in other calls, uncounted */
+    bool elsewhere;                /* those not in are in other calls, uncounted, or may be no members */
     uint32_t communicators;        /* further ones with the same bug */
     uint32_t comm;                 /* in communicators; MPIQ_NONE: not of one */
     const char *collective;        /* "MPI_Bcast"; NULL */

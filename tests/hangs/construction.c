@@ -368,3 +368,16 @@ CASE(file_open_failed)
     HANG(MPI_File_open(WORLD, "corpus-file", mode, MPI_INFO_NULL, &opened));
     MPI_Barrier(WORLD);
 }
+
+/* The two members of the group give different tags; rank 2 is none of them. */
+CASE(comm_create_group_tags_differ)
+{
+    MPI_Group world, group;
+    MPI_Comm made;
+
+    MPI_Comm_group(WORLD, &world);
+    MPI_Group_incl(world, 2, (int[]){0, 1}, &group);
+    if (rank < 2)
+        HANG(MPI_Comm_create_group(WORLD, group, rank, &made));
+    HANG(MPI_Barrier(WORLD));
+}
