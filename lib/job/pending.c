@@ -23,7 +23,9 @@ static void find(struct mpiq_analysis *analysis, struct mpiq_pending *pending)
     const struct mpiq_finding *finding =
         incomplete(analysis, pending->comm, pending->window, pending->collective, pending->number);
     if (finding) {
-        pending->ranks = mpiq_arena_ranks(analysis, &finding->missing);
+        bool members = !finding->elsewhere || !mpiq_collective_is_tagged(pending->collective);
+        if (members)
+            pending->ranks = mpiq_arena_ranks(analysis, &finding->missing);
         return;
     }
     if (pending->comm == MPIQ_NONE || pending->number <= 0)
