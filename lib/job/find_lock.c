@@ -13,7 +13,6 @@ struct lock {
     mpiq_string_id file;
     uint32_t holder; /* process */
     uint32_t site;
-    bool stuck;
     size_t finding;
 };
 
@@ -22,7 +21,7 @@ static struct lock *lock_of(struct mpiq_analysis *analysis, struct lock *locks, 
 {
     uint32_t at = 0;
     while (at < *count && (locks[at].file != wanted->file || locks[at].holder != wanted->holder ||
-                           locks[at].site != wanted->site || locks[at].stuck != wanted->stuck))
+                           locks[at].site != wanted->site))
         at++;
     if (at < *count || at == MPIQ_MOST_FINDINGS)
         return at < *count ? &locks[at] : NULL;
@@ -31,7 +30,6 @@ static struct lock *lock_of(struct mpiq_analysis *analysis, struct lock *locks, 
         analysis->failed = true;
         return NULL;
     }
-    made->proven = wanted->stuck;
     locks[at] = *wanted;
     locks[at].finding = analysis->diagnosis->finding_count - 1;
     (*count)++;
@@ -59,14 +57,14 @@ void mpiq_find_locks(struct mpiq_analysis *analysis)
             uint32_t thread = rank->first_thread + i;
             const struct mpiq_job_thread *row = &job->threads[thread];
             bool sure;
-            struct lock wanted = {.file = row->file,
-                                  .holder = mpiq_lock_holder(job, rank, row, &sure),
-                                  .site = row->site,
-                                  .stuck = mpiq_is_stuck(analysis->graph, thread)};
+            struct lock wanted = {
+                .file = row->file, .holder = mpiq_lock_holder(job, rank, row, &sure), .site = row->site};
             struct lock *lock = wanted.holder == MPIQ_NONE ? NULL : lock_of(analysis, locks, &count, &wanted);
             if (!lock)
                 continue;
             struct mpiq_finding *finding = &analysis->diagnosis->findings[lock->finding];
+            /* Who came between the looks waits for the same lock as those who are known to be stuck. */
+            finding->proven = finding->proven || mpiq_is_stuck(analysis->graph, thread);
             mpiq_analysis_add(analysis, &finding->ranks, process);
             mpiq_analysis_site(analysis, finding, process, thread);
             mpiq_add_evidence(analysis, finding, process, thread, MPIQ_NONE);

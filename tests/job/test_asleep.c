@@ -317,6 +317,15 @@ static void test_file_lock(void)
                "file_lock ranks 1-2 missing 0 suspects 0: Rank 0 holds the lock on run.log and has been in "
                "MPI_Barrier (collective 1) at solver.c:20 for 1 m 0 s; ranks 1 and 2 wait for that lock\n");
 
+    job_init(&job, 3); /* rank 2 has come between the looks: one lock, one finding */
+    job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
+    wait_for_lock(&job, 1, MPIQ_SLEEP_LOCK);
+    wait_for_lock(&job, 2, MPIQ_SLEEP_OTHER);
+    job_expect(&job,
+               "deadlock: 2 of 3 ranks can never continue\n"
+               "file_lock ranks 1-2 missing 0 suspects 0: Rank 0 holds the lock on run.log and has been in "
+               "MPI_Barrier (collective 1) at solver.c:20 for 1 m 0 s; ranks 1 and 2 wait for that lock\n");
+
     job_init(&job, 3); /* its holder goes on */
     job_state(&job, 0, 'S');
     wait_for_lock(&job, 1, MPIQ_SLEEP_LOCK);
