@@ -49,10 +49,19 @@ static void read_executable(int directory, struct mpiq_process *process)
     snprintf(process->executable, sizeof process->executable, "%.255s", slash ? slash + 1 : path);
 }
 
-/* Without a namespace: a step of Slurm's has a number, a job of Hydra's gets its name in name_jobs. */
+/* The value of the first of these variables (ended by NULL) that is a number. */
+static int first_number(const char *text, size_t length, const char *const *names, int absent)
+{
+    int value = -1;
+    for (; *names && value < 0; names++)
+        value = number(mpiq_proc_variable(text, length, *names), -1);
+    return value < 0 ? absent : value;
+}
+
+/* Without a namespace: a step of Slurm's has a number, any other job gets its name in name_jobs. */
 static void read_pmi(struct mpiq_process *process, const char *text, size_t length)
 {
-    int rank = number(mpiq_proc_variable(text, length, "PMI_RANK"), -1);
+    int rank = first_number(text, length, mpiq_rank_variables, -1);
     int step_rank = number(mpiq_proc_variable(text, length, mpiq_slurm_rank_variable), -1);
     int job = number(mpiq_proc_variable(text, length, "SLURM_JOB_ID"), -1);
     int step =
@@ -66,10 +75,10 @@ static void read_pmi(struct mpiq_process *process, const char *text, size_t leng
     process->nspace = strdup(name);
     process->rank = rank >= 0 ? rank : step_rank;
     process->by_pmi = true;
-    process->world_size = number(mpiq_proc_variable(text, length, "PMI_SIZE"), 0);
+    process->world_size = first_number(text, length, mpiq_size_variables, 0);
     if (!process->world_size && of_step)
         process->world_size = number(mpiq_proc_variable(text, length, mpiq_slurm_size_variable), 0);
-    process->local_size = number(mpiq_proc_variable(text, length, "MPI_LOCALNRANKS"), 0);
+    process->local_size = first_number(text, length, mpiq_local_size_variables, 0);
 }
 
 /* Whether a process has a variable as "NAME=VALUE" says it, or as we have it. */
@@ -112,8 +121,8 @@ static void read_environment(int directory, const struct mpiq_process_filter *fi
     }
     process->nspace = strdup(nspace);
     process->rank = rank;
-    process->world_size = number(mpiq_proc_variable(text, length, "OMPI_COMM_WORLD_SIZE"), 0);
-    process->local_size = number(mpiq_proc_variable(text, length, "OMPI_COMM_WORLD_LOCAL_SIZE"), 0);
+    process->world_size = first_number(text, length, mpiq_size_variables, 0);
+    process->local_size = first_number(text, length, mpiq_local_size_variables, 0);
 }
 
 static bool maps_mpi(pid_t pid)
@@ -123,30 +132,34 @@ static bool maps_mpi(pid_t pid)
     return !text || mpiq_maps_mpi(text);
 }
 
-/* Hydra's processes: mpiexec starts a proxy on each host, that one the ranks. */
-static bool is_hydra(const struct mpiq_process *process)
+/* Whether a process starts ranks, and may belong to the launcher that one below it does (NULL: any): Hydra's
+   mpiexec starts a proxy on each host, that one the ranks; Open MPI's mpirun may start Hydra's mpiexec. */
+static bool is_launcher(const struct mpiq_process *process, const struct mpiq_process *below)
 {
-    return process && mpiq_program(process->executable) & MPIQ_PROGRAM_HYDRA;
+    unsigned what = process ? mpiq_program(process->executable) : 0;
+    bool starts = what & (MPIQ_PROGRAM_LAUNCHER | MPIQ_PROGRAM_DAEMON);
+    return starts && (!below || !((what ^ mpiq_program(below->executable)) & MPIQ_PROGRAM_HYDRA));
 }
 
-/* A job of Hydra's is named after its outermost launcher here, whose number no other process has. */
+/* A job without a name is named after its outermost launcher here, whose number no other process has. */
 static struct mpiq_error *name_jobs(struct mpiq_process_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
         struct mpiq_process *process = &table->processes[i];
         if (!process->by_pmi || strcmp(process->nspace, "pmi") != 0)
             continue;
-        pid_t launcher = 0, parent = process->parent;
+        const struct mpiq_process *launcher = NULL;
+        pid_t parent = process->parent;
         for (int depth = 0; parent > 0 && depth < MAX_DEPTH; depth++) {
             const struct mpiq_process *at = mpiq_process_table_find(table, parent);
-            if (is_hydra(at))
-                launcher = at->pid;
+            if (is_launcher(at, launcher))
+                launcher = at;
             else if (launcher)
                 break;
             parent = at ? at->parent : 0;
         }
         char name[64];
-        snprintf(name, sizeof name, "hydra@%d", (int)launcher);
+        snprintf(name, sizeof name, "pmi@%d", launcher ? (int)launcher->pid : 0);
         free(process->nspace);
         process->nspace = strdup(name);
         if (!process->nspace)

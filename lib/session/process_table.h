@@ -4,9 +4,9 @@
  *
  * A launcher that speaks PMIx (Open MPI's, Slurm's) gives each rank its namespace and rank in the
  * environment.  That is enough to find a job, whoever started it.  One that speaks PMI (MPICH's Hydra,
- * Intel's, Slurm's) gives only the rank; there the job is identified by the step's number, or by the
- * launcher's process.  It leaves to others: looking inside a process, and which of the jobs is meant
- * (discover).
+ * Intel's, Slurm's) gives only the rank (names/variables.h); there the job is identified by the step's
+ * number, or by the launcher's process (names/programs.h).  It leaves to others: looking inside a process,
+ * and which of the jobs is meant (discover).
  */
 #ifndef MPIQ_PROCESS_TABLE_H
 #define MPIQ_PROCESS_TABLE_H
@@ -24,9 +24,9 @@ struct mpiq_process {
     char state;           /* as in /proc/PID/stat */
     char executable[256]; /* base name; the comm in brackets' place if the link cannot be read */
     char *nspace;         /* PMIX_NAMESPACE, or a name made for the job; NULL: of no launcher we know */
-    int rank;             /* PMIX_RANK, PMI_RANK, SLURM_PROCID; -1 */
-    int world_size;       /* OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS; 0: not known */
-    int local_size;       /* OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS; 0: not known */
+    int rank;             /* mpiq_rank_variables, SLURM_PROCID; -1 */
+    int world_size;       /* mpiq_size_variables, SLURM_STEP_NUM_TASKS; 0: not known */
+    int local_size;       /* mpiq_local_size_variables; 0: not known */
     bool maps_mpi; /* a library of MPI is mapped (or the maps may not be read), or no other has its rank */
     bool by_pmi;   /* without a namespace of its own */
     bool readable; /* its environment could be read */

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* discover on process tables written as literals: no process is looked at. */
+/* discover on process tables written as literals; what the table says of processes that are there. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "names/variables.h"
 #include "session/discover.h"
 #include "suite.h"
 
@@ -231,6 +235,71 @@ static void this_process_is_in_the_table(void)
     mpiq_process_table_deinit(&table);
 }
 
+/* A launcher's file, a copy of the shell, that starts one rank with that variable; *command ends both. */
+static pid_t start_rank(const char *launcher, const char *variable, FILE **command)
+{
+    char line[512], file[] = "/tmp/mpiq-rank-XXXXXX";
+    int pid = 0, descriptor = mkstemp(file);
+    CU_ASSERT_FATAL(descriptor >= 0);
+    close(descriptor);
+    snprintf(line, sizeof line, "%s -c '%s=3 sleep 1000 & echo $! > %s; read end; kill $!'", launcher,
+             variable, file);
+    *command = popen(line, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(*command);
+    while (pid == 0) {
+        FILE *answer = fopen(file, "r");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(answer);
+        if (fscanf(answer, "%d\n", &pid) != 1)
+            usleep(1000);
+        fclose(answer);
+    }
+    unlink(file);
+    return pid;
+}
+
+/* The name of its job, once it is no longer the copy of its launcher; the caller frees it. */
+static char *job_of(pid_t pid)
+{
+    for (;; usleep(1000)) {
+        struct mpiq_process_table table;
+        CU_ASSERT_PTR_NULL_FATAL(mpiq_process_table_init(&table));
+        const struct mpiq_process *rank = mpiq_process_table_find(&table, pid);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(rank);
+        char *name = NULL;
+        if (strcmp(rank->executable, "prterun") != 0) {
+            CU_ASSERT_EQUAL(rank->rank, 3);
+            name = strdup(rank->nspace ? rank->nspace : "");
+        }
+        mpiq_process_table_deinit(&table);
+        if (name)
+            return name;
+    }
+}
+
+/* Whatever variable of the list says the rank, it is one; and each launcher's ranks are a job of their own.
+ */
+static void each_launcher_tells_its_ranks(void)
+{
+    char directory[] = "/tmp/mpiq-launcher-XXXXXX", launcher[64], copy[128];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    snprintf(launcher, sizeof launcher, "%s/prterun", directory);
+    snprintf(copy, sizeof copy, "cp -L /bin/sh %s", launcher);
+    CU_ASSERT_EQUAL_FATAL(system(copy), 0); /* NOLINT(cert-env33-c) */
+    for (const char *const *variable = mpiq_rank_variables; *variable; variable++) {
+        FILE *commands[2];
+        char *names[2];
+        for (int i = 0; i < 2; i++)
+            names[i] = job_of(start_rank(launcher, *variable, &commands[i]));
+        CU_ASSERT_STRING_NOT_EQUAL(names[0], names[1]);
+        for (int i = 0; i < 2; i++) {
+            free(names[i]);
+            pclose(commands[i]);
+        }
+    }
+    unlink(launcher);
+    rmdir(directory);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -246,6 +315,7 @@ int main(void)
         {"a process without a launcher is a job of one", a_process_without_launcher_is_a_job_of_one},
         {"a missing job or process is an error that says so", what_is_not_there_is_said},
         {"this process is in the table", this_process_is_in_the_table},
+        {"each launcher tells its ranks", each_launcher_tells_its_ranks},
         CU_TEST_INFO_NULL,
     };
     return suite_run("discover", tests);
