@@ -7,7 +7,7 @@
 static const struct {
     const char *name;
     unsigned what;
-    const char *launcher; /* the one of lib/hosts that knows its jobs; NULL: none does */
+    const char *launcher; /* the one of lib/hosts that knows its jobs by this program; NULL: none does */
 } programs[] = {
     {"mpirun", MPIQ_PROGRAM_LAUNCHER | MPIQ_PROGRAM_HYDRA | MPIQ_PROGRAM_OPEN_MPI},
     {"mpiexec", MPIQ_PROGRAM_LAUNCHER | MPIQ_PROGRAM_HYDRA | MPIQ_PROGRAM_OPEN_MPI},

@@ -17,7 +17,8 @@ def main():
         ours = listed(source / "lib/names/variables.c", rf"\bmpiq_{what}_variables\[\] = {{(.*?)}};")
         gdb = listed(source / "gdb-plugin/mpiq_gdb/world.py", rf"_{what.upper()}_VARIABLES = \((.*?)\)")
         if not ours or ours != gdb:
-            print(f"variables of a rank's {what}: {ours} in lib/names, {gdb} in gdb")
+            print(f"mpiq_{what}_variables in lib/names/variables.c has {ours}, _{what.upper()}_VARIABLES in "
+                  f"gdb-plugin/mpiq_gdb/world.py has {gdb}: write the same names there, in the same order")
             failed = True
     return failed
 

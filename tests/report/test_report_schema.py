@@ -95,7 +95,9 @@ def test_the_words_are_those_of_the_headers():
             "MPIQ_SOURCES": definitions["source"]["enum"],
             "MPIQ_WAIT_PARTS": definitions["waits_for"]["properties"]["of"]["items"]["properties"]["kind"]["enum"]}.items():
         rows = header.split(f"#define {macro}(X)", 1)[1].split("\n\n", 1)[0]
-        assert sorted(line.split('"')[1] for line in rows.splitlines() if '"' in line) == sorted(words), macro
+        ours = {line.split('"')[1] for line in rows.splitlines() if '"' in line}
+        assert ours == set(words), f"{macro} and docs/report.schema.json: {sorted(ours ^ set(words))} is in one alone"
+        assert len(words) == len(ours), f"docs/report.schema.json has a word of {macro} twice"
 
 
 def test_each_state_has_a_colour_and_a_letter():
