@@ -9,6 +9,7 @@
 
 #include "job/evidence.h"
 #include "job/find.h"
+#include "job/past_messages.h"
 #include "state/calls.h"
 
 static const struct mpiq_job_past_call *past_calls_of(const struct mpiq_job_state *job, uint32_t process,
@@ -124,24 +125,23 @@ void mpiq_find_failed_collectives(struct mpiq_analysis *analysis)
     }
 }
 
-static bool is_one_of(const char *name, const char *const *names)
+/* Whether a call with one peer receives from it. */
+static bool receives(const char *call)
 {
-    while (*names && (!name || strcmp(*names, name) != 0))
-        names++;
-    return *names != NULL;
+    static const char *const names[] = {"MPI_Recv", "MPI_Irecv", "MPI_Sendrecv", "MPI_Sendrecv_replace"};
+    size_t i = 0, count = sizeof names / sizeof *names;
+    while (i < count && (!call || strcmp(names[i], call) != 0))
+        i++;
+    return i < count;
 }
 
 /* Whether a call of a peer, had it not failed, would have answered that operation of a process. */
 static bool would_answer(const struct mpiq_job_state *job, const struct mpiq_job_past_call *call,
                          uint32_t process, const struct mpiq_job_operation *op)
 {
-    static const char *const both[] = {"MPI_Sendrecv", "MPI_Sendrecv_replace", NULL};
-    static const char *const receive[] = {"MPI_Recv", "MPI_Irecv", NULL};
-    static const char *const send[] = {"MPI_Send",   "MPI_Bsend",  "MPI_Ssend",  "MPI_Rsend", "MPI_Isend",
-                                       "MPI_Ibsend", "MPI_Issend", "MPI_Irsend", NULL};
     bool sends = mpiq_is_receive(op);
     const char *name = mpiq_job_string(job, call->call);
-    bool kind = is_one_of(name, both) || is_one_of(name, sends ? send : receive);
+    bool kind = sends ? mpiq_past_call_sends(name) : receives(name);
     bool peer = call->peer == process || (!sends && call->any_source);
     bool tag = call->tag == op->tag || (sends ? op->tag_any : call->any_tag);
     return call->error && kind && peer && tag && op->comm != MPIQ_NONE &&

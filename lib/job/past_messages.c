@@ -39,20 +39,24 @@ static bool is_one_of(const char *call, const char *const *names)
     return false;
 }
 
-/* Those that send to their peer; the receiving half of some of them is not in the history. */
-static const char *const sends[] = {"MPI_Send",
-                                    "MPI_Isend",
-                                    "MPI_Bsend",
-                                    "MPI_Ibsend",
-                                    "MPI_Ssend",
-                                    "MPI_Issend",
-                                    "MPI_Rsend",
-                                    "MPI_Irsend",
-                                    "MPI_Sendrecv",
-                                    "MPI_Sendrecv_replace",
-                                    "MPI_Isendrecv",
-                                    "MPI_Isendrecv_replace",
-                                    NULL};
+bool mpiq_past_call_sends(const char *call)
+{
+    static const char *const sends[] = {"MPI_Send",
+                                        "MPI_Isend",
+                                        "MPI_Bsend",
+                                        "MPI_Ibsend",
+                                        "MPI_Ssend",
+                                        "MPI_Issend",
+                                        "MPI_Rsend",
+                                        "MPI_Irsend",
+                                        "MPI_Sendrecv",
+                                        "MPI_Sendrecv_replace",
+                                        "MPI_Isendrecv",
+                                        "MPI_Isendrecv_replace",
+                                        NULL};
+    return call && is_one_of(call, sends);
+}
+
 /* A message that was matched by MPI_Mprobe is taken then; MPI_Mrecv only fetches it. */
 static const char *const receives[] = {"MPI_Recv", "MPI_Irecv", "MPI_Mprobe", NULL};
 /* Receives that have taken their message once they have returned, and none before. */
@@ -84,7 +88,7 @@ static struct countable judge(const struct work *work, const struct mpiq_job_ran
         if (is_one_of(name, hide_both))
             return (struct countable){false, false};
         good.receives = good.receives && !is_one_of(name, hide_receives);
-        if (!receiving && !is_one_of(name, sends))
+        if (!receiving && !mpiq_past_call_sends(name))
             continue;
         if (call->begin_ns <= 0 || (tid && call->tid != tid))
             return (struct countable){false, false};
@@ -105,7 +109,7 @@ static void add_ends(struct work *work, const struct mpiq_job_rank *rank)
         const char *name = name_of(work, call);
         bool receiving = is_one_of(name, receives);
         if (call->comm == MPIQ_NONE || call->peer == MPIQ_NONE || call->proc_null || call->tag < 0 ||
-            !(receiving ? good.receives : good.sends && is_one_of(name, sends)))
+            !(receiving ? good.receives : good.sends && mpiq_past_call_sends(name)))
             continue;
         bool blocking = is_one_of(name, takes);
         if (receiving && blocking && call->end_ns == 0)

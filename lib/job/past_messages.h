@@ -21,4 +21,7 @@
    MPIQ_NONE.  The caller frees it; NULL where there are no past calls.  False without memory. */
 bool mpiq_past_messages(const struct mpiq_job_state *job, uint32_t **ret);
 
+/* Whether a call sends to its peer: MPI_Isend, MPI_Send_c, MPI_Sendrecv.  NULL: no. */
+bool mpiq_past_call_sends(const char *call);
+
 #endif

@@ -23,8 +23,8 @@ static void find(struct mpiq_analysis *analysis, struct mpiq_pending *pending)
     const struct mpiq_finding *finding =
         incomplete(analysis, pending->comm, pending->window, pending->collective, pending->number);
     if (finding) {
-        bool members = !finding->elsewhere || !mpiq_collective_is_tagged(pending->collective);
-        if (members)
+        /* Those outside MPI_Comm_create_group may be no members of its group. */
+        if (!finding->elsewhere || !mpiq_collective_is_tagged(pending->collective))
             pending->ranks = mpiq_arena_ranks(analysis, &finding->missing);
         return;
     }

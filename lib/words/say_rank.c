@@ -274,12 +274,11 @@ const char *mpiq_say_behaviour(struct mpiq_speaker *s, const struct mpiq_finding
 const char *mpiq_say_lock(struct mpiq_speaker *s, const struct mpiq_finding *finding)
 {
     const char *path = mpiq_job_string(s->job, finding->file);
+    const char *file = path ? mpiq_job_base_name(path) : "a file";
     bool mutex = !path && s->diagnosis->ranks[first_of(s, &finding->ranks)].asleep_for_mutex;
-    return WORDS(s->arena, "%s holds %s%s and %s; %s %s for that %s",
-                 mpiq_words_ranks(s->arena, &finding->missing), mutex ? "a mutex" : "the lock on ",
-                 mutex  ? ""
-                 : path ? mpiq_job_base_name(path)
-                        : "a file",
+    const char *lock = mutex ? "a mutex" : WORDS(s->arena, "the lock on %s", file);
+    return WORDS(s->arena, "%s holds %s and %s; %s %s for that %s",
+                 mpiq_words_ranks(s->arena, &finding->missing), lock,
                  mpiq_say_does(s, first_of(s, &finding->missing), false),
                  mpiq_words_ranks(s->arena, &finding->ranks),
                  mpiq_is_plural(&finding->ranks) ? "wait" : "waits", mutex ? "mutex" : "lock");

@@ -308,23 +308,24 @@ static void wait_for_lock(struct job_builder *job, int rank, enum mpiq_sleep sle
 static void test_file_lock(void)
 {
     struct job_builder job;
-    job_init(&job, 3);
-    job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
-    wait_for_lock(&job, 1, MPIQ_SLEEP_LOCK);
-    wait_for_lock(&job, 2, MPIQ_SLEEP_LOCK);
-    job_expect(&job,
-               "deadlock: none of the 3 ranks can continue\n"
-               "file_lock ranks 1-2 missing 0 suspects 0: Rank 0 holds the lock on run.log and has been in "
-               "MPI_Barrier (collective 1) at solver.c:20 for 1 m 0 s; ranks 1 and 2 wait for that lock\n");
-
-    job_init(&job, 3); /* rank 2 has come between the looks: one lock, one finding */
-    job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
-    wait_for_lock(&job, 1, MPIQ_SLEEP_LOCK);
-    wait_for_lock(&job, 2, MPIQ_SLEEP_OTHER);
-    job_expect(&job,
-               "deadlock: 2 of 3 ranks can never continue\n"
-               "file_lock ranks 1-2 missing 0 suspects 0: Rank 0 holds the lock on run.log and has been in "
-               "MPI_Barrier (collective 1) at solver.c:20 for 1 m 0 s; ranks 1 and 2 wait for that lock\n");
+#define ONE_LOCK                                                                                  \
+    "file_lock ranks 1-2 missing 0 suspects 0: Rank 0 holds the lock on run.log and has been in " \
+    "MPI_Barrier (collective 1) at solver.c:20 for 1 m 0 s; ranks 1 and 2 wait for that lock\n"
+    static const struct {
+        enum mpiq_sleep second; /* how rank 2 sleeps; OTHER: it has come to the lock between the looks */
+        const char *answer;
+    } rows[] = {
+        {MPIQ_SLEEP_LOCK, "deadlock: none of the 3 ranks can continue\n" ONE_LOCK},
+        {MPIQ_SLEEP_OTHER, "deadlock: 2 of 3 ranks can never continue\n" ONE_LOCK},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        job_init(&job, 3);
+        job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
+        wait_for_lock(&job, 1, MPIQ_SLEEP_LOCK);
+        wait_for_lock(&job, 2, rows[i].second);
+        job_expect(&job, rows[i].answer);
+    }
+#undef ONE_LOCK
 
     job_init(&job, 3); /* its holder goes on */
     job_state(&job, 0, 'S');
