@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls - MPI's calls by their names: classes of collectives, what blocks, what only asks. */
+/* calls - MPI's calls by their names: collective classes, what blocks, what only asks, what uses a window. */
 #ifndef MPIQ_CALLS_H
 #define MPIQ_CALLS_H
 

@@ -416,7 +416,7 @@ CASE(send_before_a_wrong_op)
     HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, rank == 1 ? MPI_MAX : MPI_SUM, WORLD));
 }
 
-/* Rank 1's operation is none, and the error that this gives is looked at by nobody. */
+/* Rank 1 passes MPI_OP_NULL and ignores the error. */
 CASE(allreduce_failed)
 {
     MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);

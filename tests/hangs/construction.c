@@ -360,7 +360,7 @@ CASE(comm_create_group_of_some_skipped)
         HANG(MPI_Comm_create_group(WORLD, group, 7, &made));
 }
 
-/* Rank 1 gives a mode that does not exist, and looks at no error, which files return by default. */
+/* Rank 1's access mode is invalid. Errors of files are returned by default, and it ignores this one. */
 CASE(file_open_failed)
 {
     int mode = rank == 1 ? MPI_MODE_RDONLY | MPI_MODE_RDWR : MPI_MODE_CREATE | MPI_MODE_RDWR;
@@ -369,7 +369,7 @@ CASE(file_open_failed)
     MPI_Barrier(WORLD);
 }
 
-/* The two members of the group give different tags; rank 2 is none of them. */
+/* The two members of the group pass different tags; rank 2 is not a member. */
 CASE(comm_create_group_tags_differ)
 {
     MPI_Group world, group;

@@ -146,7 +146,7 @@ class Result:
     line: libraries.Line
     verdict: str = ""
     looks: int = 0
-    again: int = 0 # looks after the answer was told
+    again: int = 0 # looks after the right answer
     seconds: float = 0
     wrong_verdict: str = ""      # why, or ""
     wrong_first: str = ""        # why, or ""
@@ -408,7 +408,7 @@ def watch_hung(result, job, mpiq):
 
 
 def look_again(result, job, mpiq, times):
-    """A job that was told to hang hangs at each further look: weaker answers pass, "running" never does."""
+    """Further looks at a hung job that was answered rightly: a weaker answer passes, "running" never does."""
     if result.wrong_verdict or result.trouble or result.verdict == "running":
         return
     for i in range(times):

@@ -13,7 +13,7 @@ OPTIONS = {
                        " some on shipped ones (default); full: every case, on shipped libraries too if --lines names them"},
     "--looks": {"type": int, "metavar": "N", "help": "how many looks at each program that does not hang (4; full: 50)"},
     "--again": {"type": int, "default": 0, "metavar": "N",
-                "help": "look N times more at each program that hangs, once it is told: none of these may say that it runs"},
+                "help": "look N more times at each hung program after the right answer: none may say `running`"},
     "--jobs": {"type": int, "metavar": "N",
                "help": "how many jobs at a time (one more than there are processors, at most 4; under `mpiq run`: 2)"},
     "--results": {"metavar": "FILE", "help": "keep results in this file, beside those of earlier runs"},

@@ -709,7 +709,7 @@ CASE(shift_the_wrong_way)
     HANG(MPI_Barrier(WORLD));
 }
 
-/* Rank 0 has a count that overflowed, and the error that this gives is looked at by nobody. */
+/* Rank 0's count has overflowed; its send returns an error, which the program ignores. */
 CASE(send_failed)
 {
     MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
@@ -720,7 +720,7 @@ CASE(send_failed)
     HANG(MPI_Barrier(WORLD));
 }
 
-/* Likewise rank 1's receive, of what rank 0 sends. */
+/* The same of rank 1's receive. */
 CASE(receive_failed)
 {
     MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);

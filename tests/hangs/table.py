@@ -85,7 +85,7 @@ SUMS = [
     ("… first finding names ranks and call", lambda rows: sum(row["named"] for row in hung(rows))),
     ("… with a waiting time", lambda rows: sum("time" not in row["lost"] for row in hung(rows))),
     ("… with all else that is expected", lambda rows: sum(not set(row["lost"]) - {"time"} for row in hung(rows))),
-    ("… looks after it was told", lambda rows: sum(row.get("again", 0) for row in hung(rows))),
+    ("… further looks, none `running`", lambda rows: sum(row.get("again", 0) for row in hung(rows))),
     ("programs that do not hang", lambda rows: sum(row["healthy"] for row in rows)),
     ("… looks at them", lambda rows: sum(row["looks"] for row in rows if row["healthy"])),
     ("… of them false deadlocks", lambda rows: sum(row["verdict"] == "deadlock" for row in rows if row["healthy"])),
