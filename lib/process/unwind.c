@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <elfutils/libdwfl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +21,12 @@ struct mpiq_unwinder {
     Dwfl *dwfl;
     /* Of the thread being unwound. */
     const struct mpiq_thread_copy *copy;
-    struct mpiq_frame_registers registers[DEPTH_LIMIT];
-    bool exact[DEPTH_LIMIT]; /* the pc itself was executing; otherwise it is where a call returns to */
     int count;
     bool too_deep;
     struct mpiq_error *unread; /* memory that the frame after the last one needs could not be read */
+    /* Of the first `count` frames; the rest is large and never written. */
+    bool exact[DEPTH_LIMIT]; /* the pc itself was executing; otherwise it is where a call returns to */
+    struct mpiq_frame_registers registers[DEPTH_LIMIT];
 };
 
 /* libdwfl asks for a module's file when it first needs it: it is given the one that all processes share. */
@@ -187,9 +189,10 @@ struct mpiq_error *mpiq_unwinder_create(struct mpiq_modules *modules, struct mpi
         return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
                                  "stacks of this architecture (ELF machine %u) cannot be unwound",
                                  modules->machine);
-    struct mpiq_unwinder *unwinder = calloc(1, sizeof *unwinder);
+    struct mpiq_unwinder *unwinder = malloc(sizeof *unwinder);
     if (!unwinder)
         return mpiq_error_no_memory();
+    memset(unwinder, 0, offsetof(struct mpiq_unwinder, exact));
     unwinder->modules = modules;
     unwinder->layout = layout;
     unwinder->words = (struct mpiq_words){.size = modules->word_size, .big_endian = modules->big_endian};
