@@ -122,6 +122,34 @@ static void status_and_threads_are_told(void)
     subject_end(&subject);
 }
 
+static void processes_of_one_program_share_its_objects(void)
+{
+    static const char *const symbols[] = {"main", NULL};
+    struct subject subjects[2];
+    struct mpiq_target *targets[2] = {NULL, NULL};
+    struct mpiq_target_object *lists[2] = {NULL, NULL};
+    size_t counts[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        subjects[i] = subject_start(path, "wait");
+        CHECK_OK(mpiq_target_live_create(subjects[i].pid, false, &targets[i]));
+        CHECK_OK(mpiq_target_objects(targets[i], symbols, &lists[i], &counts[i]));
+    }
+    CU_ASSERT(counts[0] > 1);
+    CU_ASSERT_EQUAL(counts[0], counts[1]);
+    for (size_t i = 0; i < counts[0] && i < counts[1]; i++) {
+        CU_ASSERT(lists[0][i].id != 0);
+        CU_ASSERT_EQUAL(lists[0][i].id, lists[1][i].id);
+        CU_ASSERT_PTR_EQUAL(lists[0][i].needs, lists[1][i].needs);
+        for (size_t j = 0; j < i; j++)
+            CU_ASSERT(lists[0][i].id != lists[0][j].id);
+    }
+    for (int i = 0; i < 2; i++) {
+        free(lists[i]);
+        mpiq_target_destroy(targets[i]);
+        subject_end(&subjects[i]);
+    }
+}
+
 static void what_is_not_mapped_is_named(void)
 {
     struct subject subject = subject_start(path, "wait");
@@ -550,6 +578,7 @@ int main(int argc, char **argv)
         {"a running process is read whole", everything_is_read_on_the_run},
         {"status and threads are reported", status_and_threads_are_told},
         {"unmapped memory is named in the error", what_is_not_mapped_is_named},
+        {"processes of one program share its objects", processes_of_one_program_share_its_objects},
         {"freezing stops all, and ends with the target", freezing_stops_all_and_ends_with_the_target},
         {"threads created meanwhile are frozen too", threads_born_meanwhile_freeze_too},
         {"threads that come and go are unwound or gone", threads_that_come_and_go_are_unwound_or_gone},
