@@ -500,6 +500,59 @@ static void forbid(bool ptrace_too)
         _exit(3);
 }
 
+#ifdef __x86_64__
+/* Whether its main thread sleeps in epoll_wait. */
+static bool is_in_epoll(pid_t pid)
+{
+    char file[64], line[256] = "";
+    snprintf(file, sizeof file, "/proc/%d/syscall", (int)pid);
+    mpiq_error_destroy(mpiq_proc_read_line(file, line, sizeof line));
+    return state_of(pid) == 'S' && strtol(line, NULL, 10) == SYS_epoll_wait;
+}
+
+static bool has_frame(const struct mpiq_target_stack *stack, const char *function)
+{
+    for (size_t i = 0; i < stack->count; i++) {
+        if (stack->frames[i].function && strcmp(stack->frames[i].function, function) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A stop would end the call, and the program with it. */
+static void a_call_that_a_stop_would_end_goes_on(void)
+{
+    struct subject subject = subject_start(path, "epoll");
+    struct mpiq_target_stack asleep = {0}, stopped = {0};
+    WAIT_UNTIL(is_in_epoll(subject.pid));
+    struct mpiq_target *target = open_live(subject.pid, false);
+    for (int look = 0; look < 3; look++) {
+        mpiq_target_stack_deinit(&asleep);
+        CHECK_OK(mpiq_target_stack(target, subject.pid, &asleep));
+        mpiq_target_forget(target);
+        CU_ASSERT_FALSE(asleep.truncated);
+        CU_ASSERT(has_frame(&asleep, "sleep_once") && has_frame(&asleep, "main") &&
+                  has_frame(&asleep, "_start"));
+        CU_ASSERT(is_in_epoll(subject.pid));
+    }
+    mpiq_target_destroy(target);
+
+    /* It is the stack that a stop shows; and this stop ends the program. */
+    target = open_live(subject.pid, true);
+    CHECK_OK(mpiq_target_stack(target, subject.pid, &stopped));
+    CU_ASSERT_EQUAL(asleep.count, stopped.count);
+    for (size_t i = 0; i < asleep.count && i < stopped.count; i++)
+        CU_ASSERT_EQUAL(asleep.frames[i].pc, stopped.frames[i].pc);
+    mpiq_target_destroy(target);
+    siginfo_t end = {0};
+    WAIT_UNTIL(waitid(P_PID, (id_t)subject.pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid);
+    CU_ASSERT(end.si_code == CLD_EXITED && end.si_status == 3);
+    mpiq_target_stack_deinit(&asleep);
+    mpiq_target_stack_deinit(&stopped);
+    subject_end(&subject);
+}
+#endif
+
 static void a_seccomp_filter_is_gone_round_or_named(void)
 {
     for (int ptrace_too = 0; ptrace_too < 2; ptrace_too++) {
@@ -591,6 +644,9 @@ int main(int argc, char **argv)
          another_users_process_is_refused_with_the_remedy},
         {"Yama is named with the remedy", yama_is_named_with_the_remedy},
         {"a thread in uninterruptible sleep is left alone", a_thread_in_uninterruptible_sleep_is_left_alone},
+#ifdef __x86_64__
+        {"a system call that a stop would end goes on", a_call_that_a_stop_would_end_goes_on},
+#endif
         {"a seccomp filter is worked around or named", a_seccomp_filter_is_gone_round_or_named},
         {"no signal and no child is lost", no_signal_and_no_child_is_lost},
         CU_TEST_INFO_NULL,
