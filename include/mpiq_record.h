@@ -30,7 +30,7 @@
 
 #define MPIQ_RECORD_MAGIC "MPIQ-REC" /* eight bytes, no terminator in the record */
 #define MPIQ_RECORD_VERSION_MAJOR 5
-#define MPIQ_RECORD_VERSION_MINOR 0
+#define MPIQ_RECORD_VERSION_MINOR 1
 #define MPIQ_RECORD_BYTE_ORDER 0x01020304u
 
 #define MPIQ_RECORD_ARENA (256u << 20) /* bytes of address space; memory is used as it is touched */
@@ -131,7 +131,9 @@ struct mpiq_record_call {
     uint16_t refused; /* 1: with MPIQ_RECORD_STRICT, a collective that is not like those of other members: it
                          is not passed on to the library, and does not end */
     int32_t error;    /* the library's error code that it returned; 0: it did not fail, or was left otherwise */
-    uint32_t reserved;
+    /* MPI_Comm_create_group: hash of the group's members; MPI_Intercomm_create on a leader: of the two leaders.
+       All of them must give the same tag.  0: not known. */
+    uint32_t tag_group;
 };
 
 /* Bits of mpiq_record_thread.window_wait: what is known about the one-sided call that the thread is in. */

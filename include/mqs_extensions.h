@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define MQS_EXTENSIONS_VERSION 3
+#define MQS_EXTENSIONS_VERSION 4
 
 /* A process's name as the library has it: two processes are the same if both halves are equal. */
 typedef struct {
@@ -244,6 +244,8 @@ typedef struct {
     int tid;
     int root;  /* for a collective, a local rank; else mqs_past_none */
     int error; /* the library's error code that it returned; 0: none, or not known */
+    /* MPI_Comm_create_group, MPI_Intercomm_create: the same for all who must give one tag; 0: not known */
+    unsigned tag_group;
 } mqs_past_call;
 
 /* One window, as this process has synchronised it.  Values are those of the enums in ompi_mqs.h. */

@@ -40,6 +40,13 @@ static void before_freed_comm(struct call *call)
     call->entry->comm = arena_offset(call->comm);
 }
 
+static void before_tagged_creation(struct call *call)
+{
+    note_of(call);
+    call->entry->tag = tag_of((int32_t)ARGUMENT(call, 'g'));
+    call->entry->tag_group = comm_tag_group(call);
+}
+
 void call_begins(struct call *call)
 {
     if (call_is_of_epoch(call->function->action)) {
@@ -110,6 +117,10 @@ void call_begins(struct call *call)
     case ACTION_COMM_FREE:
         before_freed_comm(call);
         note_of(call);
+        break;
+    case ACTION_CREATE_GROUP:
+    case ACTION_INTERCOMM_CREATE:
+        before_tagged_creation(call);
         break;
     case ACTION_WIN_FENCE:
         before_window(call);

@@ -192,6 +192,50 @@ static struct mpiq_record_group *group_of(uint64_t comm, bool remote)
     return kept;
 }
 
+int32_t comm_world_rank(const struct mpiq_record_comm *comm, int32_t local)
+{
+    const struct mpiq_record_group *group =
+        comm ? arena_at(comm->remote_group ? comm->remote_group : comm->group) : NULL;
+    uint32_t before = 0;
+    if (local < 0)
+        return local;
+    for (uint32_t i = 0; group && i < group->run_count; i++) {
+        const struct mpiq_record_run *run = &group->runs[i];
+        if ((uint32_t)local - before < run->count)
+            return run->first == MPIQ_RECORD_FOREIGN
+                       ? MPIQ_RECORD_NO_PEER
+                       : (int32_t)run->first + ((int32_t)((uint32_t)local - before)) * run->stride;
+        before += run->count;
+    }
+    return MPIQ_RECORD_NO_PEER;
+}
+
+static uint32_t hash_of_members(const int *ranks, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (ranks[i] < 0)
+            return 0; /* of another world, which knows it by another number */
+    }
+    return (uint32_t)hash_members(ranks, (uint32_t)count);
+}
+
+uint32_t comm_tag_group(const struct call *call)
+{
+    const word *a = call->arguments;
+    if (call->function->action == ACTION_CREATE_GROUP) {
+        int count = 0;
+        int *ranks = world_ranks(handle_of(a[1]), &count);
+        uint32_t hash = ranks ? hash_of_members(ranks, count) : 0;
+        free(ranks);
+        return hash;
+    }
+    if (!call->comm || call->comm->local_rank != (int32_t)a[1])
+        return 0; /* no leader: it does not use the tag */
+    int own = mpiq_record_root.world_rank;
+    int other = comm_world_rank(comm_find(call->self, handle_of(a[2])), (int32_t)a[3]);
+    return hash_of_members(own < other ? (int[]){own, other} : (int[]){other, own}, 2);
+}
+
 /* ---- communicators ----------------------------------------------------------------------------------- */
 
 static uint64_t combine(uint64_t a, uint64_t b)

@@ -141,13 +141,13 @@
     X(Comm_idup, IDUP, "cCR", comm_idup)                                                    \
     X(Comm_idup_with_info, IDUP, "c-CR", comm_idup_with_info)                               \
     X(Comm_create, CREATE, "c-C", comm_create)                                              \
-    X(Comm_create_group, CREATE_GROUP, "c-gC", comm_create_group)                           \
+    X(Comm_create_group, CREATE_GROUP, "c*gC", comm_create_group)                           \
     X(Comm_split, CREATE, "c--C", comm_split)                                               \
     X(Comm_split_type, CREATE, "c---C", comm_split_type)                                    \
     X(Comm_free, COMM_FREE, "d", comm_free)                                                 \
     X(Comm_disconnect, COMM_FREE, "d", comm_disconnect)                                     \
     X(Comm_set_info, COLLECTIVE, "c-", comm_set_info)                                       \
-    X(Intercomm_create, INTERCOMM_CREATE, "c---gC", intercomm_create)                       \
+    X(Intercomm_create, INTERCOMM_CREATE, "c***gC", intercomm_create)                       \
     X(Intercomm_merge, CREATE, "c-C", intercomm_merge)                                      \
     X(Comm_create_from_group, CREATE_ALONE, "----C", comm_create_from_group)                \
     X(Intercomm_create_from_groups, CREATE_ALONE, "-------C", intercomm_create_from_groups) \

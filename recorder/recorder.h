@@ -328,6 +328,10 @@ static inline int64_t bytes_of(int64_t count, uint64_t type)
 
 bool comm_init(void);                                                   /* MPI_COMM_WORLD and MPI_COMM_SELF */
 struct mpiq_record_comm *comm_find(struct self *self, uint64_t handle); /* NULL: not known */
+/* Of a member of its remote group, if it has one; MPIQ_RECORD_NO_PEER: not known, or of another world. */
+int32_t comm_world_rank(const struct mpiq_record_comm *comm, int32_t local);
+/* What struct mpiq_record_call has as tag_group, of a call that is beginning. */
+uint32_t comm_tag_group(const struct call *call);
 /* After a creation that all members of call->comm made in the same order; handle may be the null handle. */
 void comm_created(const struct call *call, uint64_t handle, bool same_group);
 /* After a creation that is identified by seed, which all members know. */

@@ -73,24 +73,6 @@ void step_thread_ended(struct self *self)
 /* ---- what the call does ---------------------------------------------------------------------------------
  */
 
-static int32_t world_rank(const struct mpiq_record_comm *comm, int32_t local)
-{
-    const struct mpiq_record_group *group =
-        comm ? arena_at(comm->remote_group ? comm->remote_group : comm->group) : NULL;
-    uint32_t before = 0;
-    if (local < 0)
-        return local;
-    for (uint32_t i = 0; group && i < group->run_count; i++) {
-        const struct mpiq_record_run *run = &group->runs[i];
-        if ((uint32_t)local - before < run->count)
-            return run->first == MPIQ_RECORD_FOREIGN
-                       ? MPIQ_RECORD_NO_PEER
-                       : (int32_t)run->first + ((int32_t)((uint32_t)local - before)) * run->stride;
-        before += run->count;
-    }
-    return MPIQ_RECORD_NO_PEER;
-}
-
 static struct mpiq_record_hold_peer *add_peer(struct mpiq_record_hold *hold,
                                               enum mpiq_record_request_kind kind,
                                               const struct mpiq_record_comm *comm, int32_t peer, int32_t tag)
@@ -99,7 +81,7 @@ static struct mpiq_record_hold_peer *add_peer(struct mpiq_record_hold *hold,
         return NULL;
     struct mpiq_record_hold_peer *ret = &hold->peers[hold->peer_count++];
     *ret = (struct mpiq_record_hold_peer){
-        .rank = world_rank(comm, peer), .tag = tag, .kind = (uint8_t)kind, .function = hold->function};
+        .rank = comm_world_rank(comm, peer), .tag = tag, .kind = (uint8_t)kind, .function = hold->function};
     return ret;
 }
 

@@ -44,6 +44,8 @@ bool mpiq_collective_counts_each(int collective);
 
 /* Whether a group of its own makes the call, and its messages have the user's tag: MPI_Comm_create_group. */
 bool mpiq_collective_is_tagged(int collective);
+/* Whether those who make the call together must give the same tag: of MPI_Intercomm_create the leaders. */
+bool mpiq_collective_has_tag(int collective);
 
 /* Whether an argument must be the same on all members: of root and op where there is one; bytes where one
    scalar decides, never for vectors: the record has the length of one block, with MPI_IN_PLACE and at roots

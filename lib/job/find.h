@@ -49,6 +49,8 @@ void mpiq_find_failed_collectives(struct mpiq_analysis *analysis);
 void mpiq_find_failed_messages(struct mpiq_analysis *analysis);
 /* Once the evidence is finished: remarks on lines of one rank of which alone a call failed. */
 void mpiq_note_failures(struct mpiq_analysis *analysis);
+/* find_tags.c, for mpiq_find_collectives, which leaves out calls of which this has said all. */
+void mpiq_find_tags(struct mpiq_analysis *analysis);
 void mpiq_find_collectives(struct mpiq_analysis *analysis);
 void mpiq_find_messages(struct mpiq_analysis *analysis);
 void mpiq_find_cycles(struct mpiq_analysis *analysis);
@@ -95,6 +97,17 @@ uint32_t mpiq_check_process(const struct mpiq_analysis *analysis, const struct m
 /* Arguments and classes of the calls with one running number, and of those shortly before it, that do not fit
    together.  True: it explains why members wait in it. */
 bool mpiq_find_mismatches(struct mpiq_analysis *analysis, uint32_t comm, int64_t number, bool proven);
+
+/* Who is in a call with a tag that others in it must give, too. */
+struct mpiq_tagged_call {
+    uint32_t process;
+    int64_t tag;
+};
+
+/* A finding of calls that belong together and were given different tags.  comm: MPIQ_NONE if they are of
+   several communicators. */
+void mpiq_add_tag_mismatch(struct mpiq_analysis *analysis, int collective, uint32_t comm, bool proven,
+                           const struct mpiq_tagged_call *calls, uint32_t count);
 
 /* Of a finding about a call that all members have entered: true makes it one about members that cannot leave
    it although the others have left.  False: it says nothing. */

@@ -430,12 +430,32 @@ static void note_order(struct mpiq_analysis *analysis, struct mpiq_finding *find
         suspect(analysis, finding);
 }
 
+/* Whether all who are in it are known to have given it different tags. */
+static bool have_tag_mismatch(const struct instances *instances, const struct instance *instance)
+{
+    const struct mpiq_analysis *analysis = instances->analysis;
+    uint32_t named = 0;
+    for (size_t i = 0; i < analysis->diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &analysis->diagnosis->findings[i];
+        if (finding->kind != MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH || strcmp(finding->field, "tag") != 0)
+            continue;
+        for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next) {
+            struct mpiq_world_rank name =
+                mpiq_job_world_rank(analysis->job, instances->entries[at - 1].process);
+            named += mpiq_rank_set_contains(&finding->ranks, name.world, name.rank);
+        }
+    }
+    return named == instance->count;
+}
+
 /* Whether what its members gave the call, or made of that number, does not fit together. */
 static bool find_mismatch(const struct instances *instances, const struct instance *instance)
 {
     struct mpiq_analysis *analysis = instances->analysis;
     if (instance->comm == MPIQ_NONE)
         return false;
+    if (mpiq_collective_has_tag(instance->collective) && have_tag_mismatch(instances, instance))
+        return true;
     if (instance->number > 0)
         return mpiq_find_mismatches(analysis, instance->comm, instance->number, instance->stuck);
     uint32_t *threads _cleanup_free_ = calloc((size_t)instance->count + 1, sizeof *threads);
@@ -564,6 +584,7 @@ void mpiq_find_collectives(struct mpiq_analysis *analysis)
     bool *in _cleanup_free_ = calloc((size_t)analysis->job->process_count + 1, sizeof *in);
     bool *wanted _cleanup_free_ = calloc((size_t)analysis->job->process_count + 1, sizeof *wanted);
     analysis->failed = analysis->failed || !in || !wanted;
+    mpiq_find_tags(analysis);
     if (!analysis->failed)
         collect(&instances);
     if (instances.count > 1)

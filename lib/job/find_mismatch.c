@@ -96,8 +96,8 @@ static uint32_t made_elsewhere(const struct mpiq_analysis *analysis, uint32_t co
     const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     const struct mpiq_job_member *member =
-        rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
-    const struct mpiq_job_call *call = member && number > 0 ? mpiq_numbered_call(job, member, number) : NULL;
+        rank && number > 0 ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
+    const struct mpiq_job_call *call = member ? mpiq_numbered_call(job, member, number) : NULL;
     uint32_t now = analysis->diagnosis->ranks[process].site;
     if (!call || call->started == MPIQ_NONE)
         return MPIQ_NONE;
@@ -308,6 +308,16 @@ bool mpiq_find_mismatches(struct mpiq_analysis *analysis, uint32_t comm, int64_t
             return at == number || mixed;
     }
     return false;
+}
+
+void mpiq_add_tag_mismatch(struct mpiq_analysis *analysis, int collective, uint32_t comm, bool proven,
+                           const struct mpiq_tagged_call *calls, uint32_t count)
+{
+    struct value_groups groups _cleanup_(value_groups_deinit) = {0};
+    for (uint32_t i = 0; i < count; i++)
+        join(analysis, &groups, calls[i].tag, calls[i].process);
+    qsort(groups.list, groups.count, sizeof *groups.list, compare_value_groups);
+    add_argument(analysis, comm, 0, proven, collective, "tag", NULL, &groups);
 }
 
 static bool compare_given(struct mpiq_analysis *analysis, uint32_t comm, int collective, enum field field,

@@ -55,6 +55,25 @@ static uint32_t listed(const struct mpiq_job_state *job, uint32_t thread, uint32
     return comm && comm->name == 0 && comm->member != MPIQ_NONE ? job->members[comm->member].comm : MPIQ_NONE;
 }
 
+/* Whether a call, or the one that made a request, sends or receives a message: by its name, "MPI_Isend",
+   "MPI_Precv_init", "MPI_Sendrecv_replace". */
+static bool is_message(const char *call, bool send)
+{
+    static const char *const sending[] = {"send", "ssend", "bsend", "rsend", "psend"};
+    static const char *const receiving[] = {"recv", "precv", "mrecv", "sendrecv", "probe", "mprobe"};
+    const char *name = strncmp(call, "MPI_", 4) == 0 ? call + 4 : call;
+    name += name[0] == 'I' && strncmp(name, "Init", 4) != 0;
+    for (size_t i = 0; send && i < sizeof sending / sizeof *sending; i++) {
+        if (strncasecmp(name, sending[i], strlen(sending[i])) == 0)
+            return true;
+    }
+    for (size_t i = 0; !send && i < sizeof receiving / sizeof *receiving; i++) {
+        if (strncasecmp(name, receiving[i], strlen(receiving[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* A message that the call sends or receives; false: the call has none such. */
 static bool message(struct mpiq_analysis *analysis, uint32_t thread, uint32_t request, const char *call,
                     bool send, struct mpiq_wait_part *part, struct mpiq_given_wait *more)
@@ -64,10 +83,9 @@ static bool message(struct mpiq_analysis *analysis, uint32_t thread, uint32_t re
         find(job, thread, request, send ? MPIQ_GIVEN_DEST : MPIQ_GIVEN_SOURCE);
     const struct mpiq_job_given *tag =
         first_of(job, thread, request, send ? MPIQ_GIVEN_SENDTAG : MPIQ_GIVEN_RECVTAG, MPIQ_GIVEN_TAG);
-    const unsigned does = mpiq_call_messages(call), receiving = MPIQ_CALL_RECEIVES | MPIQ_CALL_PROBES;
-    const bool probe = (does & MPIQ_CALL_PROBES) && !mpiq_is_poll(call);
-    if ((peer && peer->null) || !(does & (send ? MPIQ_CALL_SENDS : receiving)))
+    if ((peer && peer->null) || !is_message(call, send))
         return false;
+    bool probe = strcmp(call, "MPI_Probe") == 0 || strcmp(call, "MPI_Mprobe") == 0;
     part->kind = send ? MPIQ_PART_SEND : probe ? MPIQ_PART_PROBE : MPIQ_PART_RECEIVE;
     part->any = peer && peer->any;
     part->tag_any = tag && tag->any;
@@ -148,6 +166,9 @@ static void add_call(struct mpiq_analysis *analysis, uint32_t thread, uint32_t r
     part->kind = MPIQ_PART_COLLECTIVE;
     part->collective = mpiq_collective_name(collective);
     more->local = root ? (int32_t)root->value : -1;
+    const struct mpiq_job_given *tag = find(job, thread, request, MPIQ_GIVEN_TAG);
+    part->tag = tag ? (int32_t)tag->value : 0;
+    more->tag_unknown = !tag;
     to->count++;
 }
 
@@ -233,6 +254,12 @@ uint32_t mpiq_given_root(const struct mpiq_analysis *analysis, uint32_t thread)
     const struct mpiq_job_given *root = find(job, thread, 0, MPIQ_GIVEN_ROOT);
     return root ? process_of(analysis, thread, find(job, thread, 0, MPIQ_GIVEN_COMM), root->value)
                 : MPIQ_NONE;
+}
+
+int64_t mpiq_given_tag(const struct mpiq_job_state *job, uint32_t thread)
+{
+    const struct mpiq_job_given *tag = find(job, thread, 0, MPIQ_GIVEN_TAG);
+    return tag && !tag->any ? tag->value : -1;
 }
 
 /* Whether two threads were given the same; but_peer: but for who the peer is. */

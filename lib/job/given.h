@@ -27,6 +27,9 @@ void mpiq_given_parts(struct mpiq_analysis *analysis, uint32_t thread, struct mp
    known. */
 uint32_t mpiq_given_root(const struct mpiq_analysis *analysis, uint32_t thread);
 
+/* The tag that the call of a thread was given; -1: it has none, or it is not known. */
+int64_t mpiq_given_tag(const struct mpiq_job_state *job, uint32_t thread);
+
 /* An argument of a collective that all members must give alike, as the caller's code tells it. */
 struct mpiq_given_value {
     int64_t value;       /* a root, a count */

@@ -62,6 +62,7 @@ static bool add_past_call(struct mpiq_job_state *job, const struct mpiq_past_cal
         .root = from->root,
         .tag = from->tag,
         .tid = from->tid,
+        .tag_group = from->tag_group,
         .any_source = from->any_source,
         .any_tag = from->any_tag,
         .proc_null = from->proc_null,

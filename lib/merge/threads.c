@@ -382,21 +382,32 @@ static uint32_t given_member(const struct mpiq_adding *adding, const struct mpiq
     return MPIQ_NONE;
 }
 
+/* Where the library's own records tell what a call was given, they are better; of a collective they have no
+   tag. */
+static bool is_told(const struct mpiq_thread *thread, const struct mpiq_given *given)
+{
+    bool recorded = thread->wait_count > 0 && thread->has_wait_record;
+    return recorded && (given->kind != MPIQ_GIVEN_TAG || mpiq_collective_class(thread->mpi_call) < 0);
+}
+
 static bool add_given(struct mpiq_adding *adding, const struct mpiq_thread *thread,
                       struct mpiq_job_thread *row, const struct mpiq_job_thread *old)
 {
     struct mpiq_job_state *job = adding->job;
-    /* Where the library's own records tell it, they are better. */
-    size_t count = thread->wait_count > 0 && thread->has_wait_record ? 0 : thread->given_count;
+    size_t count = 0;
+    for (size_t i = 0; i < thread->given_count; i++)
+        count += !is_told(thread, &thread->given[i]);
     row->as_given = thread->wait_count == 0 && adding->state->queues != MPIQ_YES;
     if (!MPIQ_RESERVE(job->given, job->given_count, job->builder->given_capacity, count))
         return false;
     row->given_count = (uint32_t)count;
     row->first_given =
         mpiq_place_rows(&job->given_count, old ? old->first_given : 0, old ? old->given_count : 0, count);
-    for (size_t i = 0; i < count; i++) {
+    struct mpiq_job_given *copy = &job->given[row->first_given];
+    for (size_t i = 0; i < thread->given_count; i++) {
         const struct mpiq_given *given = &thread->given[i];
-        struct mpiq_job_given *copy = &job->given[row->first_given + i];
+        if (is_told(thread, given))
+            continue;
         *copy = (struct mpiq_job_given){.value = given->value,
                                         .member = given_member(adding, given),
                                         .request = given->of_request,
@@ -407,6 +418,7 @@ static bool add_given(struct mpiq_adding *adding, const struct mpiq_thread *thre
         if (!mpiq_job_intern(job, given->name, &copy->name) ||
             !mpiq_job_intern_place(job, &given->place, &copy->site))
             return false;
+        copy++;
     }
     return true;
 }

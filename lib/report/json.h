@@ -51,6 +51,8 @@ void mpiq_json_put_waits_for(struct mpiq_json *json, const struct mpiq_waits_for
                              uint32_t process);
 /* "last_mpi_call" of ranks outside MPI; nothing where it is not known. */
 void mpiq_json_put_last_call(struct mpiq_json *json, const struct mpiq_last_call *last);
+/* "failed", of a call in past_calls that returned an error; nothing for MPIQ_NONE. */
+void mpiq_json_put_failed(struct mpiq_json *json, uint32_t past_call);
 /* "evidence" of a finding that has some. */
 void mpiq_json_put_evidence(struct mpiq_json *json, const struct mpiq_finding *finding);
 

@@ -161,6 +161,7 @@ static void put_finding(struct mpiq_json *json, const struct mpiq_finding *findi
     if (finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED ||
         finding->near_miss_count > 0)
         put_near_misses(json, finding);
+    mpiq_json_put_failed(json, finding->failed);
     if (finding->ending)
         put_ending(json, finding->ending);
     mpiq_json_put_string(json, "text", finding->text);

@@ -42,6 +42,8 @@ static void put_given(struct mpiq_json *json, const struct mpiq_wait_part *part)
     mpiq_json_put_string(json, "from", "caller");
     if (part->kind == MPIQ_PART_COLLECTIVE && given->local >= 0)
         mpiq_json_put_number(json, "root", given->local);
+    if (part->kind == MPIQ_PART_COLLECTIVE && !given->tag_unknown)
+        mpiq_json_put_number(json, "tag", part->tag);
     if (part->kind == MPIQ_PART_REQUEST)
         mpiq_json_put_number(json, "requests", given->requests);
     mpiq_json_put_string(json, "made_by", given->made_by);
@@ -115,6 +117,26 @@ void mpiq_json_put_last_call(struct mpiq_json *json, const struct mpiq_last_call
     mpiq_json_close(json, '}');
 }
 
+void mpiq_json_put_failed(struct mpiq_json *json, uint32_t past_call)
+{
+    const struct mpiq_job_state *job = json->page->job;
+    if (past_call >= job->past_call_count)
+        return;
+    const struct mpiq_job_past_call *call = &job->past_calls[past_call];
+    uint32_t rank = 0;
+    while (rank < job->rank_count && past_call - job->ranks[rank].first_past >=
+                                         job->ranks[rank].past_count) /* wraps for those behind */
+        rank++;
+    mpiq_json_key(json, "failed");
+    mpiq_json_open(json, '{');
+    if (rank < job->rank_count)
+        mpiq_json_put_process(json, "rank", job->ranks[rank].process);
+    mpiq_json_put_string(json, "call", mpiq_job_string(job, call->call));
+    mpiq_json_put_string(json, "error", mpiq_job_string(job, call->error));
+    mpiq_json_put_site(json, call->site);
+    mpiq_json_close(json, '}');
+}
+
 static void put_evidence(struct mpiq_json *json, const struct mpiq_evidence *evidence)
 {
     uint32_t process = MPIQ_NONE;
@@ -131,6 +153,7 @@ static void put_evidence(struct mpiq_json *json, const struct mpiq_evidence *evi
     mpiq_json_put_last_call(json, &evidence->last);
     if (process != MPIQ_NONE)
         mpiq_json_put_waits_for(json, evidence->wait, evidence->call, process);
+    mpiq_json_put_failed(json, evidence->failed);
     mpiq_json_put_string(json, "note", evidence->note);
     mpiq_json_close(json, '}');
 }

@@ -325,6 +325,7 @@ struct mpiq_job_past_call {
     uint32_t site;      /* in sites: who made it; MPIQ_NONE */
     int32_t tid;
     mpiq_string_id error; /* "MPI_ERR_TAG", "error 93": it returned that; 0: no error, or not known */
+    uint32_t tag_group;   /* mqs_past_call's */
     bool any_source;
     bool any_tag;
     bool proc_null; /* its peer is MPI_PROC_NULL */

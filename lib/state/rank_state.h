@@ -456,7 +456,8 @@ struct mpiq_past_call {
     bool proc_null; /* the peer is MPI_PROC_NULL */
     int64_t bytes;  /* -1 not known */
     int32_t tid;
-    int32_t error; /* the library's error code that it returned; 0: none, or not known */
+    int32_t error;      /* the library's error code that it returned; 0: none, or not known */
+    uint32_t tag_group; /* mqs_past_call's */
     uint64_t caller;
     struct mpiq_place place; /* what `caller` resolves to */
 };

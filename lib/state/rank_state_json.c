@@ -238,14 +238,14 @@ static const struct mpiq_schema window_schema =
     SCHEMA(mpiq_window, window_fields, mpiq_window_unknown, mpiq_valid_window);
 
 static const struct mpiq_field past_call_fields[] = {
-    FIELD(mpiq_past_call, call, STRING),        FIELD(mpiq_past_call, begin_ns, SIGNED),
-    FIELD(mpiq_past_call, end_ns, SIGNED),      FIELD(mpiq_past_call, comm, SIGNED),
-    FIELD(mpiq_past_call, peer_local, SIGNED),  FIELD(mpiq_past_call, tag, SIGNED),
-    FIELD(mpiq_past_call, bytes, SIGNED),       FIELD(mpiq_past_call, tid, SIGNED),
-    FIELD(mpiq_past_call, root, SIGNED),        FIELD(mpiq_past_call, any_source, BOOL),
-    FIELD(mpiq_past_call, any_tag, BOOL),       FIELD(mpiq_past_call, proc_null, BOOL),
-    FIELD(mpiq_past_call, error, SIGNED),       FIELD(mpiq_past_call, caller, HEX),
-    INSIDE(mpiq_past_call, place, place_schema)};
+    FIELD(mpiq_past_call, call, STRING),       FIELD(mpiq_past_call, begin_ns, SIGNED),
+    FIELD(mpiq_past_call, end_ns, SIGNED),     FIELD(mpiq_past_call, comm, SIGNED),
+    FIELD(mpiq_past_call, peer_local, SIGNED), FIELD(mpiq_past_call, tag, SIGNED),
+    FIELD(mpiq_past_call, bytes, SIGNED),      FIELD(mpiq_past_call, tid, SIGNED),
+    FIELD(mpiq_past_call, root, SIGNED),       FIELD(mpiq_past_call, any_source, BOOL),
+    FIELD(mpiq_past_call, any_tag, BOOL),      FIELD(mpiq_past_call, proc_null, BOOL),
+    FIELD(mpiq_past_call, error, SIGNED),      FIELD(mpiq_past_call, tag_group, UNSIGNED),
+    FIELD(mpiq_past_call, caller, HEX),        INSIDE(mpiq_past_call, place, place_schema)};
 static const struct mpiq_schema past_call_schema =
     SCHEMA(mpiq_past_call, past_call_fields, mpiq_past_call_unknown, mpiq_valid_past_call);
 

@@ -186,6 +186,8 @@ const char *mpiq_say_arguments(struct mpiq_speaker *s, const struct mpiq_finding
                      bytes ? size : mpiq_say_value(s, value->name, value->number, value->type),
                      at(s, value->made));
     }
+    if (finding->comm == MPIQ_NONE)
+        return text;
     const char *on = mpiq_words_communicator(s->arena, s->job, finding->comm);
     return finding->number > 0
                ? WORDS(s->arena, "%s (collective %" PRId64 " on %s)", text, finding->number, on)

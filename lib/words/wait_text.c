@@ -201,6 +201,8 @@ static void put_given_collective(const struct teller *t, const struct mpiq_wait_
         mpiq_buffer_string(t->out, given->comm ? given->comm : "a communicator");
     if (given->local >= 0)
         mpiq_buffer_printf(t->out, ", root %" PRId32, given->local);
+    if (!given->tag_unknown)
+        mpiq_buffer_printf(t->out, ", tag %" PRId32, part->tag);
     if (given->op)
         mpiq_buffer_printf(t->out, ", %s", given->op);
     put_given_data(t, given, ", ");

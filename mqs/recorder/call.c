@@ -231,6 +231,7 @@ static void convert_past(const struct copy *copy, const struct mpiq_record_threa
     to->tag = from->tag >= 0 ? from->tag : from->tag == MPIQ_RECORD_ANY ? mqs_past_any : mqs_past_none;
     to->tid = (int)thread->tid;
     to->error = from->error;
+    to->tag_group = from->tag_group;
 }
 
 int call_next_past(mqs_process *process, mqs_past_call *ret)

@@ -381,3 +381,32 @@ CASE(comm_create_group_tags_differ)
         HANG(MPI_Comm_create_group(WORLD, group, rank, &made));
     HANG(MPI_Barrier(WORLD));
 }
+
+/* All ranks are in the group; rank 2 passes another tag. */
+CASE(comm_create_group_one_tag_differs)
+{
+    MPI_Comm made;
+
+    HANG(MPI_Comm_create_group(WORLD, world_group(), rank == 2 ? 5 : 4, &made));
+}
+
+/* Two groups, each with its own tag, as is allowed. Of each, one rank does not come. */
+CASE(comm_create_groups_skipped)
+{
+    int first = rank / 2 * 2;
+    MPI_Group pair;
+    MPI_Comm made;
+
+    MPI_Group_incl(world_group(), 2, (int[]){first, first + 1}, &pair);
+    if (rank % 2)
+        HANG(WAIT_FOR_NOBODY(first));
+    else
+        HANG(MPI_Comm_create_group(WORLD, pair, first, &made));
+}
+
+/* The leaders of the two halves pass different tags. */
+CASE(intercomm_create_tags_differ)
+{
+    MPI_Comm_split(WORLD, rank / 2, rank, &half);
+    HANG(MPI_Intercomm_create(half, 0, WORLD, rank / 2 ? 0 : 2, rank / 2 ? 5 : 4, &across));
+}

@@ -421,3 +421,21 @@ CASE(collective_without_data_beside_a_receive)
             MPI_Send(small, 1, MPI_INT, 1, 1, WORLD);
     }
 }
+
+/* Two pairs make their communicators, each round with other tags; members come late in turns. */
+CASE(pairs_made_with_tags_of_their_own)
+{
+    MPI_Group world, pair;
+    MPI_Comm made;
+    int first = rank / 2 * 2, late = 0;
+
+    MPI_Comm_group(WORLD, &world);
+    MPI_Group_incl(world, 2, (int[]){first, first + 1}, &pair);
+    ROUNDS
+    {
+        if (rank == late++ % size)
+            compute_us(2000);
+        MPI_Comm_create_group(WORLD, pair, first + late % 2, &made);
+        MPI_Comm_free(&made);
+    }
+}

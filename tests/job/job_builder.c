@@ -289,3 +289,15 @@ void job_sleeps(struct job_builder *job, int rank, enum mpiq_sleep sleep, const 
         thread->user_frame = 1;
     }
 }
+
+void job_past(struct job_builder *job, int rank, const char *call, const struct mpiq_past_call *arguments)
+{
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job->states[look][rank];
+        struct mpiq_past_call *past = mpiq_rank_state_add_past_call(state);
+        *past = *arguments;
+        past->call = mpiq_rank_state_intern(state, call);
+        past->comm = WORLD;
+        past->tid = state->threads[0].tid;
+    }
+}

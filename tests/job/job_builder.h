@@ -86,6 +86,8 @@ void job_wait_started(struct job_builder *job, int rank, const char *call, int n
 /* The rank's neighbourhood collective of that number needs the data of local rank `source`. */
 void job_source(struct job_builder *job, int rank, int comm, int number, int source);
 void job_finalize(struct job_builder *job, int rank);
+/* One more of the calls that the recorder saw of the rank's first thread; of MPI_COMM_WORLD. */
+void job_past(struct job_builder *job, int rank, const char *call, const struct mpiq_past_call *arguments);
 
 /* A window on a communicator, of all its members; returns its index. */
 int job_window(struct job_builder *job, const char *name, int comm);

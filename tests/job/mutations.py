@@ -28,6 +28,20 @@ MUTATIONS = [
      "sorted[i].user = map[user];", "sorted[i].user = i;"),
     ("causes: a message that holds up a call is a cause beside what the call was given", "lib/job/causes_weight.c",
      "return is_held_up(analysis, finding) ? MPIQ_WEIGHT_HELD_UP : 1;", "return 1;"),
+    ("tags: only of those who need each other", "lib/job/find_tags.c",
+     "a->past->tag_group == b->past->tag_group)", "true)"),
+    ("tags: who has come through the other's call is ahead", "lib/job/find_tags.c",
+     "return made(job, b->rank, a->past) < made(job, a->rank, a->past) &&", "return"),
+    ("tags: a posted receive joins", "lib/job/find_tags.c",
+     "if (other && tagged->list[other - 1].collective == own->collective)", "if (false)"),
+    ("failed: who failed as often does not wait for it", "lib/job/find_failed.c",
+     "failures_of(analysis->job, process, failed, &last) < failures;", "true;"),
+    ("failed: what is not kept may have failed", "lib/job/find_failed.c",
+     "reaches_back(analysis->job, process, failed->begin_ns)", "true"),
+    ("failed: the newest of a rank's calls counts", "lib/job/find_failed.c",
+     "if (last == failed &&", "if ("),
+    ("failed: a message of that tag", "lib/job/find_failed.c",
+     "bool tag = call->tag == op->tag ||", "bool tag = true ||"),
     ("matching: per sender", "lib/job/matching.c",
      "(receive->any || receive->peer == sender)", "true"),
     ("matching: local ranks are ranks of their communicator", "lib/merge/finish.c",
@@ -397,7 +411,7 @@ MUTATIONS = [
 ]
 
 # Quick first; each with the arguments it runs with.
-TESTS = [("causes", []), ("partitioned", []), ("windows", []), ("moments", []), ("joined", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("forced", []), ("neighbours", []), ("paths", []), ("ranks", []), ("asleep", []), ("step_mode", []), ("random", ["60000"]), ("torn", ["4000"])]
+TESTS = [("tags", []), ("failed", []), ("causes", []), ("partitioned", []), ("windows", []), ("moments", []), ("joined", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("forced", []), ("neighbours", []), ("paths", []), ("ranks", []), ("asleep", []), ("step_mode", []), ("random", ["60000"]), ("torn", ["4000"])]
 
 
 def run(command):

@@ -420,6 +420,7 @@ static void read_history(struct mpiq_reading *reading)
         call->tid = past.tid > 0 ? past.tid : 0;
         call->caller = past.caller;
         call->error = past.error;
+        call->tag_group = past.tag_group;
         note_last_call(reading->state, call);
     }
     mpiq_rank_state_trim_history(reading->state, mpiq_history_share(reading->state->world_size));
