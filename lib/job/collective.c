@@ -281,14 +281,8 @@ static uint32_t given_comm(const struct mpiq_job_state *job, const struct mpiq_j
    each member: that tells nothing of the call itself. */
 static bool makes_object(int collective)
 {
-    static const char *const calls[] = {"MPI_File_open", "MPI_Win_create", "MPI_Win_allocate",
-                                        "MPI_Win_allocate_shared", "MPI_Win_create_dynamic"};
     const char *name = mpiq_collective_name(collective);
-    for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++) {
-        if (strcmp(name, calls[i]) == 0)
-            return true;
-    }
-    return false;
+    return mpiq_call_makes_window(name) || mpiq_call_opens_file(name);
 }
 
 void mpiq_thread_collective(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,

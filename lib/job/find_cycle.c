@@ -232,8 +232,8 @@ static bool is_inside_one(const struct mpiq_analysis *analysis, const struct mpi
             return false;
     }
     int collective = set->thread_count > 1 ? collective_of(analysis, threads[0]).collective : -1;
-    return collective >= 0 && (mpiq_collective_moves_data(collective) ||
-                               strcmp(mpiq_collective_name(collective), "MPI_File_open") == 0);
+    return collective >= 0 &&
+           (mpiq_collective_moves_data(collective) || mpiq_call_opens_file(mpiq_collective_name(collective)));
 }
 
 /* They wait for each other's messages inside it: then it does not matter which. */

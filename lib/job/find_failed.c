@@ -128,11 +128,8 @@ void mpiq_find_failed_collectives(struct mpiq_analysis *analysis)
 /* Whether a call with one peer receives from it. */
 static bool receives(const char *call)
 {
-    static const char *const names[] = {"MPI_Recv", "MPI_Irecv", "MPI_Sendrecv", "MPI_Sendrecv_replace"};
-    size_t i = 0, count = sizeof names / sizeof *names;
-    while (i < count && (!call || strcmp(names[i], call) != 0))
-        i++;
-    return i < count;
+    unsigned does = mpiq_call_messages(call);
+    return (does & MPIQ_CALL_RECEIVES) && !(does & MPIQ_CALL_PREPARES);
 }
 
 /* Whether a call of a peer, had it not failed, would have answered that operation of a process. */

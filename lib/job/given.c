@@ -55,25 +55,6 @@ static uint32_t listed(const struct mpiq_job_state *job, uint32_t thread, uint32
     return comm && comm->name == 0 && comm->member != MPIQ_NONE ? job->members[comm->member].comm : MPIQ_NONE;
 }
 
-/* Whether a call, or the one that made a request, sends or receives a message: by its name, "MPI_Isend",
-   "MPI_Precv_init", "MPI_Sendrecv_replace". */
-static bool is_message(const char *call, bool send)
-{
-    static const char *const sending[] = {"send", "ssend", "bsend", "rsend", "psend"};
-    static const char *const receiving[] = {"recv", "precv", "mrecv", "sendrecv", "probe", "mprobe"};
-    const char *name = strncmp(call, "MPI_", 4) == 0 ? call + 4 : call;
-    name += name[0] == 'I' && strncmp(name, "Init", 4) != 0;
-    for (size_t i = 0; send && i < sizeof sending / sizeof *sending; i++) {
-        if (strncasecmp(name, sending[i], strlen(sending[i])) == 0)
-            return true;
-    }
-    for (size_t i = 0; !send && i < sizeof receiving / sizeof *receiving; i++) {
-        if (strncasecmp(name, receiving[i], strlen(receiving[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* A message that the call sends or receives; false: the call has none such. */
 static bool message(struct mpiq_analysis *analysis, uint32_t thread, uint32_t request, const char *call,
                     bool send, struct mpiq_wait_part *part, struct mpiq_given_wait *more)
@@ -83,9 +64,10 @@ static bool message(struct mpiq_analysis *analysis, uint32_t thread, uint32_t re
         find(job, thread, request, send ? MPIQ_GIVEN_DEST : MPIQ_GIVEN_SOURCE);
     const struct mpiq_job_given *tag =
         first_of(job, thread, request, send ? MPIQ_GIVEN_SENDTAG : MPIQ_GIVEN_RECVTAG, MPIQ_GIVEN_TAG);
-    if ((peer && peer->null) || !is_message(call, send))
+    const unsigned does = mpiq_call_messages(call), receiving = MPIQ_CALL_RECEIVES | MPIQ_CALL_PROBES;
+    const bool probe = (does & MPIQ_CALL_PROBES) && !mpiq_is_poll(call);
+    if ((peer && peer->null) || !(does & (send ? MPIQ_CALL_SENDS : receiving)))
         return false;
-    bool probe = strcmp(call, "MPI_Probe") == 0 || strcmp(call, "MPI_Mprobe") == 0;
     part->kind = send ? MPIQ_PART_SEND : probe ? MPIQ_PART_PROBE : MPIQ_PART_RECEIVE;
     part->any = peer && peer->any;
     part->tag_any = tag && tag->any;

@@ -102,7 +102,7 @@ static uint32_t build_poller(struct mpiq_wait_graph *graph, const struct mpiq_jo
     bool probes_alone = thread->probed_count > 0 && thread->probed_all;
     /* Without a record of its calls nobody knows what it probes for. */
     const char *call = mpiq_job_string(graph->job, thread->in_mpi ? thread->call : rank->last_mpi_call);
-    if (thread->probed_count == 0 && mpiq_call_probes(call))
+    if (thread->probed_count == 0 && (mpiq_call_messages(call) & MPIQ_CALL_PROBES))
         mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
     for (uint32_t i = 0; !probes_alone && i < rank->operation_count; i++) {
         uint32_t index = rank->first_operation + i;

@@ -41,20 +41,8 @@ static bool is_one_of(const char *call, const char *const *names)
 
 bool mpiq_past_call_sends(const char *call)
 {
-    static const char *const sends[] = {"MPI_Send",
-                                        "MPI_Isend",
-                                        "MPI_Bsend",
-                                        "MPI_Ibsend",
-                                        "MPI_Ssend",
-                                        "MPI_Issend",
-                                        "MPI_Rsend",
-                                        "MPI_Irsend",
-                                        "MPI_Sendrecv",
-                                        "MPI_Sendrecv_replace",
-                                        "MPI_Isendrecv",
-                                        "MPI_Isendrecv_replace",
-                                        NULL};
-    return call && is_one_of(call, sends);
+    unsigned does = mpiq_call_messages(call);
+    return (does & MPIQ_CALL_SENDS) && !(does & MPIQ_CALL_PREPARES);
 }
 
 /* A message that was matched by MPI_Mprobe is taken then; MPI_Mrecv only fetches it. */

@@ -14,7 +14,7 @@ enum mpiq_system_call {
     MPIQ_CALL_OPENAT,
     MPIQ_CALL_FCNTL,
     MPIQ_CALL_FLOCK,
-    MPIQ_CALL_PAUSE, /* and other waits for a signal, a message or a semaphore of System V */
+    MPIQ_CALL_PAUSE, /* and other waits for a signal, a semaphore, a message of a queue, asynchronous I/O */
     MPIQ_CALL_WAIT4,
     MPIQ_CALL_WAITID,
     MPIQ_CALL_CONNECT,

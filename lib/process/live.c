@@ -24,6 +24,7 @@
 #include "process/needs.h"
 #include "process/peer.h"
 #include "process/permission.h"
+#include "process/sleeper.h"
 #include "base/proc.h"
 #include "process/mappings.h"
 #include "process/target.h"
@@ -414,9 +415,32 @@ static struct mpiq_error *need_unwinder(struct live *live)
         live->unwinder_error = mpiq_unwinder_create(&live->modules, &live->unwinder);
     if (!error && live->unwinder_error)
         error = copy_error(live->unwinder_error);
-    if (!error && !live->tracer)
-        error = mpiq_tracer_create(live->pid, false, &live->tracer);
     return error;
+}
+
+/* The whole stack of a thread in a call that a stop would end; false: it has to be stopped. */
+static bool sleeper_stack(struct live *live, pid_t tid, struct mpiq_target_stack *ret)
+{
+    struct mpiq_thread_copy copy;
+    struct mpiq_target_stack stack = {0};
+    if (live->before ||
+        !mpiq_sleeper_copy(live->pid, tid, mpiq_register_layout(live->modules.machine), &copy))
+        return false;
+    struct mpiq_error *error = mpiq_unwind(live->unwinder, &copy, &stack);
+    if (!error && stack.truncated && mpiq_sleeper_add_frame_pointer(&live->modules, &stack, &copy)) {
+        mpiq_target_stack_deinit(&stack);
+        error = mpiq_unwind(live->unwinder, &copy, &stack);
+    }
+    mpiq_debug("stop", "thread %d sleeps in a call that a stop may end: its stack is %s", (int)tid,
+               error || stack.truncated ? "not known without" : "read as it sleeps");
+    mpiq_thread_copy_deinit(&copy);
+    bool whole = !error && !stack.truncated;
+    mpiq_error_destroy(error);
+    if (whole)
+        *ret = stack;
+    else
+        mpiq_target_stack_deinit(&stack);
+    return whole;
 }
 
 static struct mpiq_error *live_stack(struct mpiq_target *target, pid_t tid, struct mpiq_target_stack *ret)
@@ -424,6 +448,10 @@ static struct mpiq_error *live_stack(struct mpiq_target *target, pid_t tid, stru
     struct live *live = live_of(target);
     /* Everything is at hand before the thread stops. */
     struct mpiq_error *error = need_unwinder(live);
+    if (error || sleeper_stack(live, tid, ret))
+        return error;
+    if (!live->tracer)
+        error = mpiq_tracer_create(live->pid, false, &live->tracer);
     if (error)
         return error;
     struct mpiq_thread_copy copy;

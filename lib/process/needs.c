@@ -98,6 +98,7 @@ struct mpiq_error *mpiq_modules_objects(struct mpiq_modules *modules, const char
             .path = module->mapping->path, .program = module->main, .unread = !object || !object->elf};
         if (list[i].unread)
             continue;
+        list[i].id = object->id;
         describe(object, symbols, &list[i]);
         /* What is left of a file in memory has no tables. */
         list[i].unread = !module->main && !list[i].soname && !list[i].need_count && !list[i].defines;

@@ -82,9 +82,11 @@ static const char *read_headers(struct mpiq_object *object)
 
 static struct mpiq_object *create(const char *name)
 {
+    static uint64_t last;
     struct mpiq_object *object = calloc(1, sizeof *object);
     if (!object)
         return NULL;
+    object->id = ++last;
     object->root = -1;
     object->path = strdup(name);
     if (!object->path) {

@@ -42,6 +42,7 @@ enum mpiq_object_part {
 
 struct mpiq_object {
     struct mpiq_object *next; /* in the registry */
+    uint64_t id;              /* no other object has the same, also after mpiq_object_clear */
     char *path;
     /* With path and root_id what identifies the file; all 0 but the size for one out of memory. */
     uint64_t device, inode, size, modified_ns;

@@ -217,7 +217,7 @@ static int selected_descriptor(pid_t pid, const uint64_t arguments[6])
     return found;
 }
 
-/* Whether a wait for descriptors, a signal or a semaphore has a timeout. */
+/* Whether a wait for descriptors, a signal, a semaphore, a message or I/O has a timeout. */
 static bool is_timed(long number, const uint64_t arguments[6])
 {
     switch (number) {
@@ -229,11 +229,19 @@ static bool is_timed(long number, const uint64_t arguments[6])
     case SYS_rt_sigtimedwait:
         return arguments[2] != 0;
     case SYS_semtimedop:
+#ifdef SYS_epoll_pwait2
+    case SYS_epoll_pwait2:
+#endif
         return arguments[3] != 0;
 #ifdef SYS_select
     case SYS_select:
 #endif
     case SYS_pselect6:
+    case SYS_io_getevents:
+    case SYS_io_pgetevents:
+    case SYS_mq_timedsend:
+    case SYS_mq_timedreceive:
+    case SYS_recvmmsg:
         return arguments[4] != 0;
 #ifdef SYS_epoll_wait
     case SYS_epoll_wait:

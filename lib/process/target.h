@@ -171,6 +171,7 @@ struct mpiq_target_stack {
 
 /* One loaded object.  Strings belong to the target, until it is told to forget or destroyed. */
 struct mpiq_target_object {
+    uint64_t id;              /* of what was read: no other file has the same; 0: unread, or not known */
     const char *path;         /* as frames call it */
     const char *soname;       /* NULL: none */
     const char *const *needs; /* sonames of what it loads (DT_NEEDED) */

@@ -14,6 +14,7 @@
 struct mpiq_thread_copy {
     pid_t tid;
     struct mpiq_registers registers;
+    uint32_t unknown;     /* bit n: the value of DWARF register n is not among them */
     uint64_t stack_start; /* address of stack[0] */
     size_t stack_size;
     unsigned char *stack; /* malloc'ed, or NULL */

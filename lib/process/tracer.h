@@ -8,8 +8,8 @@
  * arriving at that moment is delivered even if we are killed before we pass it on.
  *
  * A system call that the kernel never restarts (epoll_wait and similar ones, signal(7)) returns EINTR in a
- * thread that was stopped in it; this cannot be avoided.  Threads: a tracer may be used from any thread, one
- * at a time.
+ * thread that was stopped in it: sleeper.h reads such a thread without a stop.  Threads: a tracer may be used
+ * from any thread, one at a time.
  */
 #ifndef MPIQ_TRACER_H
 #define MPIQ_TRACER_H

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <elfutils/libdwfl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +21,12 @@ struct mpiq_unwinder {
     Dwfl *dwfl;
     /* Of the thread being unwound. */
     const struct mpiq_thread_copy *copy;
-    struct mpiq_frame_registers registers[DEPTH_LIMIT];
-    bool exact[DEPTH_LIMIT]; /* the pc itself was executing; otherwise it is where a call returns to */
     int count;
     bool too_deep;
     struct mpiq_error *unread; /* memory that the frame after the last one needs could not be read */
+    /* Of the first `count` frames; the rest is large and never written. */
+    bool exact[DEPTH_LIMIT]; /* the pc itself was executing; otherwise it is where a call returns to */
+    struct mpiq_frame_registers registers[DEPTH_LIMIT];
 };
 
 /* libdwfl asks for a module's file when it first needs it: it is given the one that all processes share. */
@@ -134,6 +136,8 @@ static bool set_registers(Dwfl_Thread *thread, void *argument)
     const struct mpiq_unwinder *unwinder = argument;
     const struct mpiq_register_layout *layout = unwinder->layout;
     for (int i = 0; i < layout->dwarf_count; i++) {
+        if (unwinder->copy->unknown >> i & 1)
+            continue;
         Dwarf_Word value = without_signature(
             unwinder, mpiq_register_at(&unwinder->copy->registers, &unwinder->words, layout->dwarf[i]));
         if (!dwfl_thread_state_registers(thread, i, 1, &value))
@@ -187,9 +191,10 @@ struct mpiq_error *mpiq_unwinder_create(struct mpiq_modules *modules, struct mpi
         return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
                                  "stacks of this architecture (ELF machine %u) cannot be unwound",
                                  modules->machine);
-    struct mpiq_unwinder *unwinder = calloc(1, sizeof *unwinder);
+    struct mpiq_unwinder *unwinder = malloc(sizeof *unwinder);
     if (!unwinder)
         return mpiq_error_no_memory();
+    memset(unwinder, 0, offsetof(struct mpiq_unwinder, exact));
     unwinder->modules = modules;
     unwinder->layout = layout;
     unwinder->words = (struct mpiq_words){.size = modules->word_size, .big_endian = modules->big_endian};
@@ -348,6 +353,27 @@ struct mpiq_error *mpiq_modules_place(struct mpiq_modules *modules, uint64_t add
     return NULL;
 }
 
+/* Whether nobody called the function of the last frame, as its call frame information has it. */
+static bool is_outermost(const struct mpiq_unwinder *unwinder)
+{
+    const int last = unwinder->count - 1;
+    uint64_t pc = last < 0 ? 0 : unwinder->registers[last].pc - !unwinder->exact[last];
+    Dwfl_Module *module = dwfl_addrmodule(unwinder->dwfl, pc);
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
+    Dwarf_Frame *frame = NULL;
+    if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &frame) != 0)
+        return false;
+    bool signal;
+    Dwarf_Op memory[3], *operations = NULL;
+    size_t count = 0;
+    int back = dwarf_frame_info(frame, NULL, NULL, &signal);
+    bool undefined = back >= 0 && dwarf_frame_register(frame, back, memory, &operations, &count) == 0 &&
+                     count == 0 && operations == memory;
+    free(frame);
+    return undefined;
+}
+
 struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq_thread_copy *copy,
                                struct mpiq_target_stack *ret)
 {
@@ -371,6 +397,10 @@ struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq
         const char *reason = dwfl_errmsg(-1);
         stack.truncated = true;
         stack.why = strdup(reason ? reason : "not known");
+    } else if (copy->unknown && !is_outermost(unwinder)) {
+        /* Likewise one of which it does not know where it is. */
+        stack.truncated = true;
+        stack.why = mpiq_memory_checked(strdup("not all registers are known"));
     }
     if (!unwinder->count) {
         /* Not even the first frame: its pc is in the registers. */

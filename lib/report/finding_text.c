@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "report/behaviour.h"
 #include "report/columns.h"
+#include "words/hint.h"
 #include "words/wait_text.h"
 #include "words/quantities.h"
 #include "words/nouns.h"
@@ -347,75 +348,6 @@ static void put_suspects(struct mpiq_page *page, const struct mpiq_finding *find
                     mpiq_buffer_text(&text));
 }
 
-/* "Ranks 0-4 wait for each other in a circle": by the steps; false without memory, or if there is none. */
-static bool put_circle(const struct mpiq_page *page, struct mpiq_buffer *text,
-                       const struct mpiq_finding *finding)
-{
-    struct mpiq_rank_set set _cleanup_(mpiq_rank_set_deinit) = {0};
-    for (size_t i = 0; i < finding->step_count; i++) {
-        struct mpiq_world_rank rank = mpiq_job_world_rank(page->job, finding->steps[i].process);
-        if (!mpiq_rank_set_add(&set, rank.world, rank.rank))
-            return false;
-    }
-    if (finding->step_count == 0)
-        return false;
-    mpiq_buffer_string(text, set.size == 1 ? "Rank " : "Ranks ");
-    mpiq_put_ranks(text, &set, MPIQ_MOST_RANGES);
-    mpiq_buffer_string(text, set.size == 1 ? " waits for itself" : " wait for each other in a circle");
-    mpiq_buffer_string(text, ", by the arguments of their calls. ");
-    return true;
-}
-
-/* Whether all ranks have to come to a call. */
-static bool is_for_all(const char *call)
-{
-    return mpiq_collective_class(call) >= 0 || strncmp(call, "MPI_Init", 8) == 0 ||
-           strcmp(call, "MPI_Finalize") == 0;
-}
-
-/* "Rank 2, the root, is not in that MPI_Bcast.", "Rank 1 is outside MPI: the others may wait for it." */
-static void put_absent(struct mpiq_buffer *text, const struct mpiq_finding *finding)
-{
-    const struct mpiq_rank_set *missing = &finding->missing;
-    const bool one = missing->size == 1, root = finding->others.size > 0;
-    const bool same = root && mpiq_rank_set_equal(&finding->others, missing);
-    if (root && !same) {
-        mpiq_buffer_string(text, "Rank ");
-        mpiq_put_ranks(text, &finding->others, MPIQ_MOST_RANGES);
-        mpiq_buffer_printf(text, ", the root, is not in that %s. ", finding->collective);
-    }
-    if (missing->size == 0)
-        return;
-    mpiq_buffer_string(text, one ? "Rank " : "Ranks ");
-    mpiq_put_ranks(text, missing, MPIQ_MOST_RANGES);
-    if (same)
-        mpiq_buffer_printf(text, ", the root of that %s,", finding->collective);
-    mpiq_buffer_string(text, one ? " is " : " are ");
-    if (finding->call_count == 1 && is_for_all(finding->calls[0].collective) && !same)
-        mpiq_buffer_printf(text, "not in %s", finding->calls[0].collective);
-    else
-        mpiq_buffer_string(text, "outside MPI");
-    mpiq_buffer_printf(text, ": the others may wait for %s. ", one ? "it" : "them");
-}
-
-/* "Rank 1 is not in MPI_Allreduce: the other 3 ranks may wait for it.": where most are in a call to which all
-   have to come, if they are members.  The largest group is the last one. */
-static void put_few(struct mpiq_buffer *text, const struct mpiq_finding *finding)
-{
-    const struct mpiq_finding_call *most = &finding->calls[finding->call_count - 1];
-    struct mpiq_rank_set few _cleanup_(mpiq_rank_set_deinit) = {0};
-    bool added = true;
-    for (size_t i = 0; i + 1 < finding->call_count; i++)
-        added = added && mpiq_rank_set_add_set(&few, &finding->calls[i].ranks);
-    if (!added || most->ranks.size <= few.size || !is_for_all(most->collective))
-        return;
-    mpiq_buffer_string(text, few.size == 1 ? "Rank " : "Ranks ");
-    mpiq_put_ranks(text, &few, MPIQ_MOST_RANGES);
-    mpiq_buffer_printf(text, " %s not in %s: the other %" PRIu64 " ranks may wait for %s. ",
-                       few.size == 1 ? "is" : "are", most->collective, most->ranks.size,
-                       few.size == 1 ? "it" : "them");
-}
-
 /* Ranks in different calls, by their stacks alone: a hint, which has neither a number nor a suspect. */
 static void put_hint(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
@@ -424,15 +356,7 @@ static void put_hint(struct mpiq_page *page, const struct mpiq_finding *finding,
         put_evidence(page, finding, INDENT - 2, most);
     else
         put_sites(page, finding, most);
-    put_absent(&text, finding);
-    bool collective = false;
-    for (size_t i = 0; i < finding->call_count; i++)
-        collective = collective || mpiq_collective_class(finding->calls[i].collective) >= 0;
-    if (!put_circle(page, &text, finding) && finding->call_count > 1 && collective && text.length == 0) {
-        put_few(&text, finding);
-        mpiq_buffer_string(&text, "Ranks in different calls often mean that one took another path. ");
-    }
-    mpiq_buffer_string(&text, "Start the job with `mpiq run` to know.");
+    mpiq_put_hint(page->job, &text, finding);
     mpiq_print(page, INDENT - 2, "%s", mpiq_buffer_text(&text));
 }
 

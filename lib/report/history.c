@@ -142,10 +142,6 @@ static bool begins(const char *call, const char *const *words)
 
 enum mpiq_history_kind mpiq_history_kind_of(const char *call)
 {
-    static const char *const receives[] = {"Recv",   "Irecv",  "Mrecv",   "Imrecv", "Probe",
-                                           "Iprobe", "Mprobe", "Improbe", "Precv",  NULL};
-    static const char *const sends[] = {"Send",   "Isend", "Bsend",  "Ibsend", "Ssend",
-                                        "Issend", "Rsend", "Irsend", "Psend",  NULL};
     static const char *const waits[] = {"Wait", "Test", "Start", "Pready", "Parrived", NULL};
     static const char *const windows[] = {"Win_", "Put",         "Get",          "Accumulate",       "Rput",
                                           "Rget", "Raccumulate", "Fetch_and_op", "Compare_and_swap", NULL};
@@ -154,8 +150,9 @@ enum mpiq_history_kind mpiq_history_kind_of(const char *call)
         return MPIQ_HISTORY_WINDOW;
     if (mpiq_collective_class(call) >= 0)
         return MPIQ_HISTORY_COLLECTIVE;
-    return begins(name, receives) ? MPIQ_HISTORY_RECEIVE
-           : begins(name, sends)  ? MPIQ_HISTORY_SEND
+    const unsigned does = mpiq_call_messages(call);
+    return does & MPIQ_CALL_SENDS ? MPIQ_HISTORY_SEND
+           : does                 ? MPIQ_HISTORY_RECEIVE
            : begins(name, waits)  ? MPIQ_HISTORY_WAIT
                                   : MPIQ_HISTORY_OTHER;
 }

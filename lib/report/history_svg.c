@@ -60,24 +60,13 @@ struct drawing {
 
 /* ---- what to show ------------------------------------------------------------------------------------ */
 
-static bool is_poll(const struct mpiq_history_call *call)
-{
-    static const char *const polls[] = {"MPI_Test",   "MPI_Testall", "MPI_Testany",       "MPI_Testsome",
-                                        "MPI_Iprobe", "MPI_Improbe", "MPI_Test_cancelled"};
-    for (size_t i = 0; i < sizeof polls / sizeof *polls; i++) {
-        if (strcmp(call->call, polls[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool polls(const struct lane *lane)
 {
     enum { ENOUGH = 32 };
     size_t count = 0;
     for (size_t i = 0; i < lane->history->count; i++) {
         const struct mpiq_history_call *call = &lane->history->calls[i];
-        if (call->tid == lane->tid && !is_poll(call))
+        if (call->tid == lane->tid && !mpiq_is_poll(call->call))
             return false;
         count += call->tid == lane->tid;
     }

@@ -26,9 +26,6 @@ bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm);
 void mpiq_put_no_queues(const struct mpiq_page *page, struct mpiq_buffer *buffer,
                         const struct mpiq_job_rank *rank);
 
-/* Ranges that a line of text spells out. */
-#define MPIQ_MOST_RANGES 8
-
 /* "Open MPI 4.1.4" for most of the ranks that were read, and where their state came from; NULL and NONE if
    there are none. */
 struct mpiq_library {

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 #include "ompi_mqs.h"
 
@@ -103,10 +104,56 @@ enum mpiq_blocking mpiq_blocking_call(const char *name)
                                                                       : MPIQ_BLOCKING_NOT;
 }
 
-bool mpiq_call_probes(const char *name)
+/* How much shorter a name is without its ending. */
+static size_t ending(const char *name, size_t length, const char *end)
 {
-    static const char *const calls[] = {"MPI_Iprobe", "MPI_Improbe", "MPI_Probe", "MPI_Mprobe"};
+    size_t size = strlen(end);
+    return length > size && strncmp(name + length - size, end, size) == 0 ? size : 0;
+}
+
+unsigned mpiq_call_messages(const char *name)
+{
+    static const struct {
+        const char *name; /* after MPI_ and I, before _init and _c */
+        unsigned does;
+    } calls[] = {
+        {"send", MPIQ_CALL_SENDS},
+        {"bsend", MPIQ_CALL_SENDS},
+        {"ssend", MPIQ_CALL_SENDS},
+        {"rsend", MPIQ_CALL_SENDS},
+        {"psend", MPIQ_CALL_SENDS},
+        {"recv", MPIQ_CALL_RECEIVES},
+        {"mrecv", MPIQ_CALL_RECEIVES},
+        {"precv", MPIQ_CALL_RECEIVES},
+        {"probe", MPIQ_CALL_PROBES},
+        {"mprobe", MPIQ_CALL_PROBES},
+        {"sendrecv", MPIQ_CALL_SENDS | MPIQ_CALL_RECEIVES},
+        {"sendrecv_replace", MPIQ_CALL_SENDS | MPIQ_CALL_RECEIVES},
+    };
+    if (!name || strncmp(name, "MPI_", 4) != 0)
+        return 0;
+    name += name[4] == 'I' ? 5 : 4;
+    size_t length = strlen(name);
+    length -= ending(name, length, "_c");
+    size_t init = ending(name, length, "_init");
+    length -= init;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (strncasecmp(calls[i].name, name, length) == 0 && !calls[i].name[length])
+            return calls[i].does | (init ? MPIQ_CALL_PREPARES : 0u);
+    }
+    return 0;
+}
+
+bool mpiq_call_makes_window(const char *name)
+{
+    static const char *const calls[] = {"MPI_Win_create", "MPI_Win_allocate", "MPI_Win_allocate_shared",
+                                        "MPI_Win_create_dynamic"};
     return is_one_of(name, calls, sizeof calls / sizeof *calls);
+}
+
+bool mpiq_call_opens_file(const char *name)
+{
+    return name && strcmp(name, "MPI_File_open") == 0;
 }
 
 bool mpiq_call_waits_in_window(const char *name)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls - MPI's calls by their names: collective classes, what blocks, what only asks, what uses a window. */
+/* calls - MPI's calls by their names: collective classes, what blocks, what only asks, sends, receives,
+   uses a window. */
 #ifndef MPIQ_CALLS_H
 #define MPIQ_CALLS_H
 
@@ -33,8 +34,21 @@ enum mpiq_blocking {
 
 enum mpiq_blocking mpiq_blocking_call(const char *name);
 
-/* Whether a call of MPI's asks for messages: MPI_Iprobe, MPI_Mprobe.  NULL: no. */
-bool mpiq_call_probes(const char *name);
+/* What a call does with point-to-point messages.  A call that makes a request does what the request is for.
+ */
+enum mpiq_call_messages {
+    MPIQ_CALL_SENDS = 1,
+    MPIQ_CALL_RECEIVES = 2,
+    MPIQ_CALL_PROBES = 4,
+    MPIQ_CALL_PREPARES = 8 /* nothing before MPI_Start: MPI_Send_init */
+};
+
+/* Several of them for MPI_Sendrecv and MPI_Recv_init; MPI_Isend_c is as MPI_Send.  0: none, also for NULL. */
+unsigned mpiq_call_messages(const char *name);
+
+/* Whether it makes a window, or opens a file.  NULL: no. */
+bool mpiq_call_makes_window(const char *name);
+bool mpiq_call_opens_file(const char *name);
 
 /* Whether a call of MPI's waits for what other ranks do at a window: MPI_Win_wait, MPI_Win_lock.  NULL: no.
  */

@@ -8,6 +8,9 @@
 #include "state/finding.h"
 #include "state/job_state.h"
 
+/* Ranges that a line of text spells out. */
+#define MPIQ_MOST_RANGES 8
+
 /* Each of these adds to a buffer, nothing where there is nothing to say. */
 /* Escaped for where it is shown (base/escape.h); plain is for a terminal: ASCII. */
 void mpiq_put_escaped(struct mpiq_buffer *buffer, enum mpiq_escape format, const char *string);

@@ -132,7 +132,7 @@ const char *mpiq_say_circle(struct mpiq_speaker *s, const struct mpiq_finding *f
     if (finding->collective)
         return WORDS(arena, "%s wait for each other inside %s%s: %s", who, finding->collective,
                      mpiq_words_on(arena, s->job, finding->comm),
-                     strcmp(finding->collective, "MPI_File_open") == 0
+                     mpiq_call_opens_file(finding->collective)
                          ? "it may have failed on some of them (the file's name, its directory, permissions)"
                          : "their arguments may not match");
     return WORDS(arena, "%s wait for each other%s%s%s", who, space, how, partition(s, finding));

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -780,3 +781,16 @@ CASE(frees_a_communicator_with_sends_under_way)
     MPI_Type_free(&gaps);
     free(memory);
 }
+
+/* Its call is one that a stop would end. */
+static void wait_for_events(double seconds)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    int events = epoll_create1(EPOLL_CLOEXEC);
+
+    for (double end = now() + seconds; now() < end; count_progress())
+        epoll_wait(events, &event, 1, 700);
+    close(events);
+}
+
+RANK_1(naps_in_epoll, wait_for_events(LONG))

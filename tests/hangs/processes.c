@@ -2,11 +2,17 @@
 /* A rank that is stopped, asleep, dead, busy with something else or blocked on something that is not MPI. */
 #include "corpus.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 
 #define WORLD MPI_COMM_WORLD
@@ -322,5 +328,61 @@ CASE(spins_on_shared_memory)
     ready();
     while (rank == 1 && *flag == 0)
         ;
+    MPI_Barrier(WORLD);
+}
+
+/* Waits that a debugger's stop ends with EINTR, and that begin again. */
+static void wait_for_events(void)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    int events = epoll_create1(EPOLL_CLOEXEC);
+
+    while (epoll_wait(events, &event, 1, -1) < 0 && errno == EINTR)
+        ;
+}
+
+static void wait_for_signals(void)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    while (sigwaitinfo(&none, NULL) < 0 && errno == EINTR)
+        ;
+}
+
+static void wait_for_io(void)
+{
+    aio_context_t context = 0;
+    struct io_event event;
+
+    if (syscall(SYS_io_setup, 1, &context) == 0)
+        while (syscall(SYS_io_getevents, context, 1, 1, &event, NULL) < 0 && errno == EINTR)
+            ;
+}
+
+/* It has a timeout, of two hours. */
+static void wait_for_bytes(void)
+{
+    const struct timeval limit = {.tv_sec = 7200};
+    int ends[2];
+    char byte;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 ||
+        setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0)
+        return;
+    while (recv(ends[0], &byte, 1, 0) < 0 && errno == EINTR)
+        ;
+}
+
+OTHERS_IN_BARRIER(one_waits_for_events, wait_for_events())
+
+/* All ranks, each in another call. */
+CASE(all_asleep_in_other_calls)
+{
+    static void (*const waits[])(void) = {wait_for_events, wait_for_signals, wait_for_io, wait_for_bytes};
+
+    MPI_Barrier(WORLD);
+    ready();
+    waits[rank % 4]();
     MPI_Barrier(WORLD);
 }

@@ -60,6 +60,13 @@ static void numbers_are_this_systems_own(void)
     CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_msgrcv), MPIQ_CALL_PAUSE);
     CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_semop), MPIQ_CALL_PAUSE);
     CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_semtimedop), MPIQ_CALL_PAUSE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_msgsnd), MPIQ_CALL_PAUSE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_mq_timedsend), MPIQ_CALL_PAUSE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_mq_timedreceive), MPIQ_CALL_PAUSE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_io_getevents), MPIQ_CALL_PAUSE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_io_pgetevents), MPIQ_CALL_PAUSE);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_recvmmsg), MPIQ_CALL_READ);
+    CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_epoll_pwait2), MPIQ_CALL_POLL);
     CU_ASSERT_EQUAL(mpiq_system_call_of(here, SYS_getpid), MPIQ_CALL_NONE);
 #endif
     CU_ASSERT_STRING_EQUAL(mpiq_architecture_name(EM_NONE), "");

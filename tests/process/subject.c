@@ -11,6 +11,7 @@
  *   clock     looks at the clock for a second at a time and says "gap NANOSECONDS": the longest it stood
  * still execs     becomes itself again (wait) on SIGUSR1 sums      adds up a series with a timer's signals
  * and children's ends between, and says "sum N signals M"
+ *   epoll     sleeps in epoll_wait, and ends with 3 if anything wakes it
  */
 #include "subject.h"
 
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -159,6 +161,15 @@ static void vfork_for_ever(void)
     }
 }
 
+/* As a program does that expects no signal. */
+__attribute__((noinline)) static void sleep_once(void)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    int all = epoll_create1(0);
+    epoll_wait(all, &event, 1, -1);
+    _exit(3);
+}
+
 static void become_again(int number)
 {
     (void)number;
@@ -177,6 +188,8 @@ static inline __attribute__((always_inline)) void subject_inner(void)
         add_up();
     else if (strcmp(mode, "vforks") == 0)
         vfork_for_ever();
+    else if (strcmp(mode, "epoll") == 0)
+        sleep_once();
     else if (strcmp(mode, "execs") == 0)
         signal(SIGUSR1, become_again);
     while (!subject_done)

@@ -122,6 +122,34 @@ static void status_and_threads_are_told(void)
     subject_end(&subject);
 }
 
+static void processes_of_one_program_share_its_objects(void)
+{
+    static const char *const symbols[] = {"main", NULL};
+    struct subject subjects[2];
+    struct mpiq_target *targets[2] = {NULL, NULL};
+    struct mpiq_target_object *lists[2] = {NULL, NULL};
+    size_t counts[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        subjects[i] = subject_start(path, "wait");
+        CHECK_OK(mpiq_target_live_create(subjects[i].pid, false, &targets[i]));
+        CHECK_OK(mpiq_target_objects(targets[i], symbols, &lists[i], &counts[i]));
+    }
+    CU_ASSERT(counts[0] > 1);
+    CU_ASSERT_EQUAL(counts[0], counts[1]);
+    for (size_t i = 0; i < counts[0] && i < counts[1]; i++) {
+        CU_ASSERT(lists[0][i].id != 0);
+        CU_ASSERT_EQUAL(lists[0][i].id, lists[1][i].id);
+        CU_ASSERT_PTR_EQUAL(lists[0][i].needs, lists[1][i].needs);
+        for (size_t j = 0; j < i; j++)
+            CU_ASSERT(lists[0][i].id != lists[0][j].id);
+    }
+    for (int i = 0; i < 2; i++) {
+        free(lists[i]);
+        mpiq_target_destroy(targets[i]);
+        subject_end(&subjects[i]);
+    }
+}
+
 static void what_is_not_mapped_is_named(void)
 {
     struct subject subject = subject_start(path, "wait");
@@ -472,6 +500,59 @@ static void forbid(bool ptrace_too)
         _exit(3);
 }
 
+#ifdef __x86_64__
+/* Whether its main thread sleeps in epoll_wait. */
+static bool is_in_epoll(pid_t pid)
+{
+    char file[64], line[256] = "";
+    snprintf(file, sizeof file, "/proc/%d/syscall", (int)pid);
+    mpiq_error_destroy(mpiq_proc_read_line(file, line, sizeof line));
+    return state_of(pid) == 'S' && strtol(line, NULL, 10) == SYS_epoll_wait;
+}
+
+static bool has_frame(const struct mpiq_target_stack *stack, const char *function)
+{
+    for (size_t i = 0; i < stack->count; i++) {
+        if (stack->frames[i].function && strcmp(stack->frames[i].function, function) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A stop would end the call, and the program with it. */
+static void a_call_that_a_stop_would_end_goes_on(void)
+{
+    struct subject subject = subject_start(path, "epoll");
+    struct mpiq_target_stack asleep = {0}, stopped = {0};
+    WAIT_UNTIL(is_in_epoll(subject.pid));
+    struct mpiq_target *target = open_live(subject.pid, false);
+    for (int look = 0; look < 3; look++) {
+        mpiq_target_stack_deinit(&asleep);
+        CHECK_OK(mpiq_target_stack(target, subject.pid, &asleep));
+        mpiq_target_forget(target);
+        CU_ASSERT_FALSE(asleep.truncated);
+        CU_ASSERT(has_frame(&asleep, "sleep_once") && has_frame(&asleep, "main") &&
+                  has_frame(&asleep, "_start"));
+        CU_ASSERT(is_in_epoll(subject.pid));
+    }
+    mpiq_target_destroy(target);
+
+    /* It is the stack that a stop shows; and this stop ends the program. */
+    target = open_live(subject.pid, true);
+    CHECK_OK(mpiq_target_stack(target, subject.pid, &stopped));
+    CU_ASSERT_EQUAL(asleep.count, stopped.count);
+    for (size_t i = 0; i < asleep.count && i < stopped.count; i++)
+        CU_ASSERT_EQUAL(asleep.frames[i].pc, stopped.frames[i].pc);
+    mpiq_target_destroy(target);
+    siginfo_t end = {0};
+    WAIT_UNTIL(waitid(P_PID, (id_t)subject.pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid);
+    CU_ASSERT(end.si_code == CLD_EXITED && end.si_status == 3);
+    mpiq_target_stack_deinit(&asleep);
+    mpiq_target_stack_deinit(&stopped);
+    subject_end(&subject);
+}
+#endif
+
 static void a_seccomp_filter_is_gone_round_or_named(void)
 {
     for (int ptrace_too = 0; ptrace_too < 2; ptrace_too++) {
@@ -550,6 +631,7 @@ int main(int argc, char **argv)
         {"a running process is read whole", everything_is_read_on_the_run},
         {"status and threads are reported", status_and_threads_are_told},
         {"unmapped memory is named in the error", what_is_not_mapped_is_named},
+        {"processes of one program share its objects", processes_of_one_program_share_its_objects},
         {"freezing stops all, and ends with the target", freezing_stops_all_and_ends_with_the_target},
         {"threads created meanwhile are frozen too", threads_born_meanwhile_freeze_too},
         {"threads that come and go are unwound or gone", threads_that_come_and_go_are_unwound_or_gone},
@@ -562,6 +644,9 @@ int main(int argc, char **argv)
          another_users_process_is_refused_with_the_remedy},
         {"Yama is named with the remedy", yama_is_named_with_the_remedy},
         {"a thread in uninterruptible sleep is left alone", a_thread_in_uninterruptible_sleep_is_left_alone},
+#ifdef __x86_64__
+        {"a system call that a stop would end goes on", a_call_that_a_stop_would_end_goes_on},
+#endif
         {"a seccomp filter is worked around or named", a_seccomp_filter_is_gone_round_or_named},
         {"no signal and no child is lost", no_signal_and_no_child_is_lost},
         CU_TEST_INFO_NULL,
