@@ -191,3 +191,23 @@ def test_an_unknown_line_is_refused():
     done = subprocess.run([PATCHES / "build", "3.1.6"], check=False, text=True, stderr=subprocess.PIPE)
     assert done.returncode == 1
     assert "no patch for Open MPI 3.1.6" in done.stderr
+
+
+@pytest.mark.parametrize("found, asked, told", [
+    ({}, "4.1.6", "is not the source of Open MPI"),
+    ({"VERSION": "major=5\nminor=0\nrelease=9\n"}, "4.1.6", "is Open MPI 5.0, not 4.1.6")])
+def test_another_source_is_told(tmp_path, found, asked, told):
+    if found:
+        (tmp_path / "ompi/mpi/c").mkdir(parents=True)
+    for name, text in found.items():
+        (tmp_path / name).write_text(text)
+    done = subprocess.run([PATCHES / "generate", "--source", tmp_path, "--output", tmp_path / "made.patch", asked],
+                          check=False, text=True, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert f"{tmp_path} {told}" in done.stderr
+
+
+def test_a_release_without_source_asks_for_it():
+    done = subprocess.run([PATCHES / "build", "4.1.6"], check=False, text=True, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert "--source openmpi-4.1.6.tar.bz2" in done.stderr
