@@ -101,6 +101,18 @@ static struct mpiq_error *is_elsewhere(const char *path, const struct mpiq_build
                              path, wanted->size ? ", build-id " : "", text);
 }
 
+static struct mpiq_error *is_another(const char *path, const struct mpiq_build_id *wanted)
+{
+    char text[2 * MPIQ_BUILD_ID_MAX + 1];
+    mpiq_build_id_text(wanted, text);
+    return mpiq_error_create(
+        MPIQ_ERROR_NOT_FOUND,
+        "%s is not the file that the process mapped, which had build-id %s: it was built "
+        "anew since; if you have the old one elsewhere, name its directory with "
+        "--objects DIR",
+        path, text);
+}
+
 /* Under its own name in one of the user's directories: people move what they ran. */
 static bool open_elsewhere(const struct mpiq_build_id *wanted, const char *path, struct mpiq_object **ret)
 {
@@ -156,11 +168,12 @@ static struct mpiq_error *open_backing(struct core *core, const char *path, stru
         mpiq_error_destroy(error);
         return NULL;
     }
-    if (error && wanted.size && error->code == MPIQ_ERROR_NOT_FOUND && error->errnum) {
-        mpiq_error_destroy(error);
-        error = is_elsewhere(path, &wanted);
-    }
-    return error;
+    if (!error || !wanted.size || error->code != MPIQ_ERROR_NOT_FOUND)
+        return error;
+    /* It is missing, or was made anew since. */
+    bool there = !error->errnum;
+    mpiq_error_destroy(error);
+    return there ? is_another(is_main ? core->executable : path, &wanted) : is_elsewhere(path, &wanted);
 }
 
 static struct mpiq_error *backing_object(struct core *core, const char *path, struct mpiq_object **ret)
@@ -329,6 +342,19 @@ static struct mpiq_error *core_status(struct mpiq_target *target, struct mpiq_ta
     return NULL;
 }
 
+/* The system call that a thread slept in: x86-64 keeps its number beside its result, which is then one of the
+   kernel's own codes for calls that begin again, or EINTR.  -1: in none, or not known. */
+static int32_t slept_in(const struct core *core, const struct mpiq_core_thread *thread)
+{
+    enum { RESULT = 80, NUMBER = 120, AGAIN_FIRST = 512, AGAIN_LAST = 516 };
+    if (core->file.machine != EM_X86_64)
+        return -1;
+    int64_t result = (int64_t)mpiq_register_at(&thread->registers, &core->file.words, RESULT);
+    int64_t number = (int64_t)mpiq_register_at(&thread->registers, &core->file.words, NUMBER);
+    bool ended = result == -EINTR || (result <= -AGAIN_FIRST && result >= -AGAIN_LAST);
+    return ended && number >= 0 && number <= INT32_MAX ? (int32_t)number : -1;
+}
+
 static struct mpiq_error *core_threads(struct mpiq_target *target, struct mpiq_target_thread **ret,
                                        size_t *count)
 {
@@ -338,8 +364,8 @@ static struct mpiq_error *core_threads(struct mpiq_target *target, struct mpiq_t
         return mpiq_error_no_memory();
     for (size_t i = 0; i < core->file.thread_count; i++) {
         threads[i].tid = core->file.threads[i].tid;
-        threads[i].state = '?';
-        threads[i].system_call = -1;
+        threads[i].system_call = slept_in(core, &core->file.threads[i]);
+        threads[i].state = threads[i].system_call >= 0 ? 'S' : '?';
         threads[i].cpu_ns = core->file.threads[i].cpu_ns;
         if (threads[i].tid == core->file.pid)
             memcpy(threads[i].name, core->file.name, sizeof threads[i].name);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,6 +122,9 @@ static void check_all(const struct dead *dead)
     CHECK_OK(mpiq_target_threads(target, &threads, &count));
     CU_ASSERT_EQUAL(count, 3);
     CU_ASSERT(count && threads[0].tid == dead->subject.pid && strcmp(threads[0].name, "program") == 0);
+#ifdef __x86_64__
+    CU_ASSERT(count && threads[0].state == 'S' && threads[0].system_call == SYS_pause);
+#endif
     free(threads);
     mpiq_target_forget(target);
     mpiq_target_destroy(target);
@@ -193,6 +197,7 @@ static void a_different_executable_is_refused(void)
     CHECK_ERROR(mpiq_target_read(target, address, 1, &byte), MPIQ_ERROR_NOT_FOUND, "build-id");
     CHECK_ERROR(mpiq_target_find_symbol(target, "subject_constant", &address), MPIQ_ERROR_NOT_FOUND,
                 "is not the file that the process mapped");
+    CHECK_ERROR(mpiq_target_read(target, address, 1, &byte), MPIQ_ERROR_NOT_FOUND, "--objects DIR");
     mpiq_target_destroy(target);
 }
 
