@@ -169,6 +169,38 @@ static struct mpiq_error *write_hosts(const struct hosts *hosts, uint32_t size, 
     return mpiq_text_end(&text, ret);
 }
 
+/* Whether the process's dynamic linker has not yet loaded all that the program needs. */
+static bool is_being_loaded(struct mpiq_target *target)
+{
+    struct {
+        int32_t version; /* 0: it has not begun */
+        uint64_t map, entry;
+        int32_t state; /* RT_CONSISTENT is 0 */
+    } linker = {.version = 0};
+    uint64_t address = 0;
+    struct mpiq_error *error = mpiq_target_find_symbol(target, "_r_debug", &address);
+    if (!error)
+        error = mpiq_target_read(target, address, sizeof linker, &linker);
+    bool loading = !error && (linker.version == 0 || linker.state != 0);
+    mpiq_error_destroy(error);
+    return loading;
+}
+
+/* The address of one of the launcher's variables.  One that has only just been started may lack the library
+   that defines it. */
+static struct mpiq_error *find_variable(struct mpiq_target *target, const char *name, uint64_t *ret)
+{
+    struct mpiq_error *error = mpiq_target_find_symbol(target, name, ret);
+    if (!error || error->code != MPIQ_ERROR_NOT_FOUND)
+        return error;
+    bool loading = is_being_loaded(target);
+    mpiq_error_destroy(error);
+    if (loading)
+        return mpiq_error_create(MPIQ_ERROR_STARTING, "its libraries are not loaded yet");
+    mpiq_target_forget(target); /* what was loaded since is there now */
+    return mpiq_target_find_symbol(target, name, ret);
+}
+
 /* Where the table is, and how many entries it has. */
 static struct mpiq_error *find_table(struct mpiq_target *target, uint64_t *address, uint32_t *size)
 {
@@ -180,9 +212,9 @@ static struct mpiq_error *find_table(struct mpiq_target *target, uint64_t *addre
         error = mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
                                   "it is not a 64-bit process of this machine's architecture");
     if (!error)
-        error = mpiq_target_find_symbol(target, "MPIR_proctable", &table);
+        error = find_variable(target, "MPIR_proctable", &table);
     if (!error)
-        error = mpiq_target_find_symbol(target, "MPIR_proctable_size", &number);
+        error = find_variable(target, "MPIR_proctable_size", &number);
     if (!error)
         error = mpiq_target_read(target, table, sizeof *address, address);
     if (!error)

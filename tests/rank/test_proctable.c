@@ -7,7 +7,7 @@
 #include "rank/proctable.h"
 #include "suite.h"
 
-enum { RANKS = 5, PAGE = 4096, TABLE = 0x2000, POINTER = 0x1000, SIZE = 0x1100 };
+enum { RANKS = 5, PAGE = 4096, TABLE = 0x2000, POINTER = 0x1000, SIZE = 0x1100, LINKER = 0x1200 };
 
 /* The strings end with the last mapped byte. */
 static const char strings[] = "n1\0n2\0odd \"name\"";
@@ -24,11 +24,14 @@ struct entry {
 static struct entry table[RANKS];
 static uint64_t pointer;
 static int32_t size;
-static const struct mpiq_madeup_segment segments[] = {{POINTER, sizeof pointer, &pointer},
-                                                      {SIZE, sizeof size, &size},
-                                                      {TABLE, sizeof table, table},
-                                                      {LAST_PAGE, PAGE, last_page},
-                                                      {0}};
+static struct {
+    int32_t version;
+    uint64_t map, entry;
+    int32_t state;
+} linker;
+static const struct mpiq_madeup_segment segments[] = {
+    {POINTER, sizeof pointer, &pointer}, {SIZE, sizeof size, &size},   {LINKER, sizeof linker, &linker},
+    {TABLE, sizeof table, table},        {LAST_PAGE, PAGE, last_page}, {0}};
 static const struct mpiq_madeup_symbol symbols[] = {
     {"MPIR_proctable", POINTER}, {"MPIR_proctable_size", SIZE}, {0}};
 
@@ -93,6 +96,24 @@ static void nothing_has_been_started(void)
     free(text);
 }
 
+/* Its symbols come with a library that it has not loaded yet. */
+static void a_launcher_is_being_loaded(void)
+{
+    static const struct mpiq_madeup_symbol early[] = {{"_r_debug", LINKER}, {0}};
+    static const struct {
+        int32_t version, state;
+        const char *answer;
+    } rows[] = {{0, 0, "starting"}, {1, 1, "starting"}, {1, 0, "not-found"}};
+    set_up();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        linker.version = rows[i].version;
+        linker.state = rows[i].state;
+        char *text = answer(early);
+        CU_ASSERT_STRING_EQUAL(text, rows[i].answer);
+        free(text);
+    }
+}
+
 static void sizes_that_no_job_has(void)
 {
     set_up();
@@ -126,6 +147,7 @@ int main(void)
         {"hosts are in the order of their ranks", hosts_in_the_order_of_their_ranks},
         {"an entry without a name is left out", an_entry_without_a_name_is_left_out},
         {"an empty table says that no rank has started", nothing_has_been_started},
+        {"a launcher that is being loaded has started no rank", a_launcher_is_being_loaded},
         {"impossible sizes are refused", sizes_that_no_job_has},
         {"unreadable host names are an error", names_that_are_nowhere},
         {"no other question is answered", only_its_own_question},
