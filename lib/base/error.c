@@ -137,6 +137,11 @@ struct mpiq_error *mpiq_error_prefix(struct mpiq_error *error, const char *forma
     return error;
 }
 
+struct mpiq_error *mpiq_error_copy(const struct mpiq_error *error)
+{
+    return mpiq_error_create(error->code, "%s", error->message);
+}
+
 void mpiq_error_destroy(struct mpiq_error *error)
 {
     if (!error || error == &no_memory)

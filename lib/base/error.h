@@ -85,6 +85,9 @@ static inline struct mpiq_error *mpiq_error_never_null(struct mpiq_error *error)
 struct mpiq_error *mpiq_error_prefix(struct mpiq_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same code and sentence once more. */
+struct mpiq_error *mpiq_error_copy(const struct mpiq_error *error) MPIQ_NEVER_NULL;
+
 /* Frees it; NULL is fine. */
 void mpiq_error_destroy(struct mpiq_error *error);
 

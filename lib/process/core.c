@@ -14,11 +14,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "process/call_history.h"
-#include "process/call_site.h"
 #include "process/core_file.h"
 #include "process/module.h"
-#include "process/needs.h"
+#include "process/module_slots.h"
 #include "process/object_dirs.h"
 #include "process/unwind.h"
 
@@ -49,11 +47,6 @@ struct core {
 static struct core *core_of(struct mpiq_target *target)
 {
     return (struct core *)target;
-}
-
-static struct mpiq_error *copy_error(const struct mpiq_error *error)
-{
-    return mpiq_error_create(error->code, "%s", error->message);
 }
 
 static struct mpiq_error *read_core_only(void *argument, uint64_t address, size_t size, void *buffer)
@@ -183,7 +176,7 @@ static struct mpiq_error *backing_object(struct core *core, const char *path, st
         if (strcmp(known->path, path) != 0)
             continue;
         if (known->error)
-            return copy_error(known->error);
+            return mpiq_error_copy(known->error);
         *ret = known->object;
         return NULL;
     }
@@ -199,7 +192,7 @@ static struct mpiq_error *backing_object(struct core *core, const char *path, st
     *backing = (struct backing){.path = path};
     backing->error = open_backing(core, path, &backing->object);
     if (backing->error)
-        return copy_error(backing->error);
+        return mpiq_error_copy(backing->error);
     *ret = backing->object;
     return NULL;
 }
@@ -285,39 +278,13 @@ static struct mpiq_error *need_modules(struct core *core)
         core->modules_error = mpiq_modules_init(&core->modules, &core->target, 0, open_module, &mappings,
                                                 core->file.auxv, core->file.auxv_size);
     }
-    return core->modules_error ? copy_error(core->modules_error) : NULL;
+    return core->modules_error ? mpiq_error_copy(core->modules_error) : NULL;
 }
 
-static struct mpiq_error *core_find_symbol(struct mpiq_target *target, const char *name, uint64_t *ret)
+static struct mpiq_error *core_modules(struct mpiq_target *target, struct mpiq_modules **ret)
 {
-    struct mpiq_error *error = need_modules(core_of(target));
-    return error ? error : mpiq_modules_find_symbol(&core_of(target)->modules, name, ret);
-}
-
-static struct mpiq_error *core_file_at(struct mpiq_target *target, uint64_t address, char **ret)
-{
-    struct mpiq_error *error = need_modules(core_of(target));
-    return error ? error : mpiq_modules_file_at(&core_of(target)->modules, address, ret);
-}
-
-static struct mpiq_error *core_objects(struct mpiq_target *target, const char *const *symbols,
-                                       struct mpiq_target_object **ret, size_t *count)
-{
-    struct mpiq_error *error = need_modules(core_of(target));
-    return error ? error : mpiq_modules_objects(&core_of(target)->modules, symbols, ret, count);
-}
-
-static struct mpiq_error *core_find_type(struct mpiq_target *target, const char *name,
-                                         const struct mpiq_target_type **ret)
-{
-    struct mpiq_error *error = need_modules(core_of(target));
-    return error ? error : mpiq_modules_find_type(&core_of(target)->modules, name, ret);
-}
-
-static struct mpiq_error *core_sizes(struct mpiq_target *target, struct mpiq_target_sizes *ret)
-{
-    struct mpiq_error *error = need_modules(core_of(target));
-    return error ? error : mpiq_modules_sizes(&core_of(target)->modules, ret);
+    *ret = &core_of(target)->modules;
+    return need_modules(core_of(target));
 }
 
 static struct mpiq_error *core_status(struct mpiq_target *target, struct mpiq_target_status *ret)
@@ -389,7 +356,7 @@ static struct mpiq_error *core_stack(struct mpiq_target *target, pid_t tid, stru
     if (!error && !core->unwinder && !core->unwinder_error)
         core->unwinder_error = mpiq_unwinder_create(&core->modules, &core->unwinder);
     if (!error && core->unwinder_error)
-        error = copy_error(core->unwinder_error);
+        error = mpiq_error_copy(core->unwinder_error);
     if (error)
         return error;
     /* Of the core itself: what it has mapped may claim to be of another machine. */
@@ -408,30 +375,6 @@ static struct mpiq_error *core_stack(struct mpiq_target *target, pid_t tid, stru
     error = mpiq_unwind(core->unwinder, &copy, ret);
     mpiq_thread_copy_deinit(&copy);
     return error;
-}
-
-static void core_call_words(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
-                            size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS])
-{
-    mpiq_call_site_read(&core_of(target)->modules, stack->registers + callee + 1,
-                        stack->register_count - callee - 1, stack->registers[callee].pc, count, words);
-}
-
-static void core_earlier_calls(struct mpiq_target *target, const struct mpiq_target_stack *stack,
-                               size_t callee, mpiq_call_effect_of *effect_of, void *argument,
-                               const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret,
-                               struct mpiq_array_makers *array)
-{
-    mpiq_call_history_read(&core_of(target)->modules, stack->registers + callee + 1,
-                           stack->register_count - callee - 1, effect_of, argument, addresses, count, ret,
-                           array);
-}
-
-static struct mpiq_error *core_place(struct mpiq_target *target, uint64_t address,
-                                     struct mpiq_target_stack *ret)
-{
-    struct mpiq_error *error = need_modules(core_of(target));
-    return error ? error : mpiq_modules_place(&core_of(target)->modules, address, ret);
 }
 
 /* The kernel puts the environment's strings right before the executable's name (AT_EXECFN): the search goes
@@ -483,7 +426,7 @@ static struct mpiq_error *core_missing_file(struct mpiq_target *target)
         if (backing->error && has_code && (!first || is_main))
             first = backing;
     }
-    return first ? copy_error(first->error) : NULL;
+    return first ? mpiq_error_copy(first->error) : NULL;
 }
 
 static void core_destroy(struct mpiq_target *target)
@@ -504,19 +447,11 @@ static void core_destroy(struct mpiq_target *target)
 static const struct mpiq_target_ops core_ops = {
     .kind = "core",
     .read = core_read,
-    .find_symbol = core_find_symbol,
-    .file_at = core_file_at,
-    .objects = core_objects,
-    .find_type = core_find_type,
-    .field_offset = mpiq_module_field_offset,
-    .type_size = mpiq_module_type_size,
-    .sizes = core_sizes,
+    MPIQ_MODULE_SLOTS,
+    .modules = core_modules,
     .status = core_status,
     .threads = core_threads,
     .stack = core_stack,
-    .place = core_place,
-    .call_words = core_call_words,
-    .earlier_calls = core_earlier_calls,
     .environment = core_environment,
     .missing_file = core_missing_file,
     .destroy = core_destroy,

@@ -18,10 +18,8 @@
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "process/proc_usage.h"
-#include "process/call_history.h"
-#include "process/call_site.h"
 #include "process/module.h"
-#include "process/needs.h"
+#include "process/module_slots.h"
 #include "process/peer.h"
 #include "process/permission.h"
 #include "process/sleeper.h"
@@ -53,11 +51,6 @@ struct live {
 static struct live *live_of(struct mpiq_target *target)
 {
     return (struct live *)target;
-}
-
-static struct mpiq_error *copy_error(const struct mpiq_error *error)
-{
-    return mpiq_error_create(error->code, "%s", error->message);
 }
 
 /* The same bytes through /proc/PID/mem: a seccomp filter may forbid the system call and not the file. */
@@ -175,44 +168,13 @@ static struct mpiq_error *need_modules(struct live *live)
                                   ? mpiq_error_create(MPIQ_ERROR_GONE, "process %d has ended", (int)live->pid)
                                   : read_modules(live);
     }
-    return live->modules_error ? copy_error(live->modules_error) : NULL;
+    return live->modules_error ? mpiq_error_copy(live->modules_error) : NULL;
 }
 
-static struct mpiq_error *live_find_symbol(struct mpiq_target *target, const char *name, uint64_t *ret)
+static struct mpiq_error *live_modules(struct mpiq_target *target, struct mpiq_modules **ret)
 {
-    struct live *live = live_of(target);
-    struct mpiq_error *error = need_modules(live);
-    return error ? error : mpiq_modules_find_symbol(&live->modules, name, ret);
-}
-
-static struct mpiq_error *live_file_at(struct mpiq_target *target, uint64_t address, char **ret)
-{
-    struct live *live = live_of(target);
-    struct mpiq_error *error = need_modules(live);
-    return error ? error : mpiq_modules_file_at(&live->modules, address, ret);
-}
-
-static struct mpiq_error *live_objects(struct mpiq_target *target, const char *const *symbols,
-                                       struct mpiq_target_object **ret, size_t *count)
-{
-    struct live *live = live_of(target);
-    struct mpiq_error *error = need_modules(live);
-    return error ? error : mpiq_modules_objects(&live->modules, symbols, ret, count);
-}
-
-static struct mpiq_error *live_find_type(struct mpiq_target *target, const char *name,
-                                         const struct mpiq_target_type **ret)
-{
-    struct live *live = live_of(target);
-    struct mpiq_error *error = need_modules(live);
-    return error ? error : mpiq_modules_find_type(&live->modules, name, ret);
-}
-
-static struct mpiq_error *live_sizes(struct mpiq_target *target, struct mpiq_target_sizes *ret)
-{
-    struct live *live = live_of(target);
-    struct mpiq_error *error = need_modules(live);
-    return error ? error : mpiq_modules_sizes(&live->modules, ret);
+    *ret = &live_of(target)->modules;
+    return need_modules(live_of(target));
 }
 
 /* To the nanosecond where the kernel gives the process's clock, else to a tick. */
@@ -414,7 +376,7 @@ static struct mpiq_error *need_unwinder(struct live *live)
     if (!error && !live->unwinder && !live->unwinder_error)
         live->unwinder_error = mpiq_unwinder_create(&live->modules, &live->unwinder);
     if (!error && live->unwinder_error)
-        error = copy_error(live->unwinder_error);
+        error = mpiq_error_copy(live->unwinder_error);
     return error;
 }
 
@@ -463,31 +425,6 @@ static struct mpiq_error *live_stack(struct mpiq_target *target, pid_t tid, stru
     return error;
 }
 
-static void live_call_words(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
-                            size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS])
-{
-    mpiq_call_site_read(&live_of(target)->modules, stack->registers + callee + 1,
-                        stack->register_count - callee - 1, stack->registers[callee].pc, count, words);
-}
-
-static void live_earlier_calls(struct mpiq_target *target, const struct mpiq_target_stack *stack,
-                               size_t callee, mpiq_call_effect_of *effect_of, void *argument,
-                               const uint64_t *addresses, size_t count, struct mpiq_earlier_call *ret,
-                               struct mpiq_array_makers *array)
-{
-    mpiq_call_history_read(&live_of(target)->modules, stack->registers + callee + 1,
-                           stack->register_count - callee - 1, effect_of, argument, addresses, count, ret,
-                           array);
-}
-
-static struct mpiq_error *live_place(struct mpiq_target *target, uint64_t address,
-                                     struct mpiq_target_stack *ret)
-{
-    struct live *live = live_of(target);
-    struct mpiq_error *error = need_modules(live);
-    return error ? error : mpiq_modules_place(&live->modules, address, ret);
-}
-
 static void live_forget(struct mpiq_target *target)
 {
     struct live *live = live_of(target);
@@ -529,19 +466,11 @@ static struct mpiq_error *freeze(struct live *live)
 static const struct mpiq_target_ops live_ops = {
     .kind = "live",
     .read = live_read,
-    .find_symbol = live_find_symbol,
-    .file_at = live_file_at,
-    .objects = live_objects,
-    .find_type = live_find_type,
-    .field_offset = mpiq_module_field_offset,
-    .type_size = mpiq_module_type_size,
-    .sizes = live_sizes,
+    MPIQ_MODULE_SLOTS,
+    .modules = live_modules,
     .status = live_status,
     .threads = live_threads,
     .stack = live_stack,
-    .place = live_place,
-    .call_words = live_call_words,
-    .earlier_calls = live_earlier_calls,
     .environment = live_environment,
     .forget = live_forget,
     .destroy = live_destroy,

@@ -90,23 +90,3 @@ struct mpiq_error *mpiq_modules_sizes(const struct mpiq_modules *modules, struct
     };
     return NULL;
 }
-
-struct mpiq_error *mpiq_module_field_offset(struct mpiq_target *target, const struct mpiq_target_type *type,
-                                            const char *member, uint64_t *ret)
-{
-    (void)target;
-    const struct mpiq_type *own = (const struct mpiq_type *)type;
-    if (mpiq_type_member(own, member, ret))
-        return NULL;
-    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no member %s in %s", member, mpiq_type_name(own));
-}
-
-struct mpiq_error *mpiq_module_type_size(struct mpiq_target *target, const struct mpiq_target_type *type,
-                                         uint64_t *ret)
-{
-    (void)target;
-    const struct mpiq_type *own = (const struct mpiq_type *)type;
-    if (mpiq_type_size(own, ret))
-        return NULL;
-    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s has no size", mpiq_type_name(own));
-}

@@ -74,10 +74,4 @@ struct mpiq_error *mpiq_modules_find_type(struct mpiq_modules *modules, const ch
 struct mpiq_error *mpiq_modules_file_at(struct mpiq_modules *modules, uint64_t address, char **ret);
 struct mpiq_error *mpiq_modules_sizes(const struct mpiq_modules *modules, struct mpiq_target_sizes *ret);
 
-/* The slots for types that mpiq_modules_find_type returned: they need no process. */
-struct mpiq_error *mpiq_module_field_offset(struct mpiq_target *target, const struct mpiq_target_type *type,
-                                            const char *member, uint64_t *ret);
-struct mpiq_error *mpiq_module_type_size(struct mpiq_target *target, const struct mpiq_target_type *type,
-                                         uint64_t *ret);
-
 #endif

@@ -123,7 +123,7 @@ static void destroy(struct mpiq_object *object)
 static struct mpiq_error *result(struct mpiq_object *object, struct mpiq_object **ret)
 {
     if (object->error)
-        return mpiq_error_create(object->error->code, "%s", object->error->message);
+        return mpiq_error_copy(object->error);
     *ret = object;
     return NULL;
 }

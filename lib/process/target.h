@@ -19,6 +19,8 @@
 #include "base/error.h"
 #include "process/core_end.h"
 
+struct mpiq_modules;
+
 struct mpiq_target;
 
 /* Sizes in bytes of the target's basic types, its byte order and machine. */
@@ -248,6 +250,10 @@ struct mpiq_target_ops {
        An array of *count, which the caller frees with free(). */
     struct mpiq_error *(*objects)(struct mpiq_target *target, const char *const *symbols,
                                   struct mpiq_target_object **ret, size_t *count);
+
+    /* Only of targets whose slots are those of module_slots.h: the process's modules, which stay the
+     * target's. */
+    struct mpiq_error *(*modules)(struct mpiq_target *target, struct mpiq_modules **ret);
 
     /* May be NULL: nothing is cached.  Drops what the process may have changed since (memory, mappings,
        threads); symbols and types of unchanged files stay. */

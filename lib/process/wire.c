@@ -44,7 +44,7 @@ static struct wire *wire_of(struct mpiq_target *target)
 static struct mpiq_error *give_up(struct wire *wire, struct mpiq_error *error)
 {
     if (!wire->broken)
-        wire->broken = mpiq_error_create(error->code, "%s", error->message);
+        wire->broken = mpiq_error_copy(error);
     return error;
 }
 
