@@ -34,13 +34,13 @@ static void take_parameter(struct search *search, Dwarf_Die die)
 {
     struct mpiq_call_parameters *found = search->found;
     struct mpiq_call_parameter one;
-    int tag = mpiq_die_tag(search->unit, die);
+    int tag = mpiq_die_tag(die);
     if ((tag != DW_TAG_call_site_parameter && tag != DW_TAG_GNU_call_site_parameter) ||
         found->count == MPIQ_PARAMETERS_MOST ||
-        !mpiq_die_expression(search->unit, die, DW_AT_location, &one.place.bytes, &one.place.size))
+        !mpiq_die_expression(die, DW_AT_location, &one.place.bytes, &one.place.size))
         return;
-    if (mpiq_die_expression(search->unit, die, DW_AT_call_value, &one.value.bytes, &one.value.size) ||
-        mpiq_die_expression(search->unit, die, DW_AT_GNU_call_site_value, &one.value.bytes, &one.value.size))
+    if (mpiq_die_expression(die, DW_AT_call_value, &one.value.bytes, &one.value.size) ||
+        mpiq_die_expression(die, DW_AT_GNU_call_site_value, &one.value.bytes, &one.value.size))
         found->items[found->count++] = one;
 }
 
@@ -58,7 +58,7 @@ static void visit(struct search *search, Dwarf_Die parent, int depth);
 
 static void take_entry(struct search *search, Dwarf_Die die, int depth)
 {
-    int tag = mpiq_die_tag(search->unit, die);
+    int tag = mpiq_die_tag(die);
     if (mpiq_scopes_is(tag)) {
         visit(search, die, depth + 1);
         return;
@@ -111,7 +111,7 @@ static struct mpiq_call_parameters *read_parameters(struct mpiq_object *object, 
         struct mpiq_expression base = {0};
         search.found->unit = scopes.unit;
         search.found->as_at_call = is_gnu(scopes.unit);
-        if (mpiq_die_expression(unit, function, DW_AT_frame_base, &base.bytes, &base.size))
+        if (mpiq_die_expression(function, DW_AT_frame_base, &base.bytes, &base.size))
             search.found->frame_base = base;
     }
     return search.found;

@@ -42,9 +42,8 @@ struct mpiq_entry mpiq_die_entry(const struct mpiq_debug_unit *unit, Dwarf_Die d
     return (struct mpiq_entry){unit->info, known ? unit->view->start + offset : 0, unit->in_types};
 }
 
-int mpiq_die_tag(const struct mpiq_debug_unit *unit, Dwarf_Die die)
+int mpiq_die_tag(Dwarf_Die die)
 {
-    (void)unit;
     Dwarf_Half tag = 0;
     Dwarf_Error error = NULL;
     return mpiq_dwarf_ok(dwarf_tag(die, &tag, &error), error) ? tag : 0;
@@ -52,19 +51,23 @@ int mpiq_die_tag(const struct mpiq_debug_unit *unit, Dwarf_Die die)
 
 /* ---- attributes ---- */
 
-bool mpiq_die_has(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute)
+bool mpiq_die_has(Dwarf_Die die, Dwarf_Half attribute)
 {
-    (void)unit;
     Dwarf_Bool has = 0;
     Dwarf_Error error = NULL;
     return mpiq_dwarf_ok(dwarf_hasattr(die, attribute, &has, &error), error) && has;
 }
 
-/* The caller frees it with dwarf_dealloc_attribute. */
-static Dwarf_Attribute find_attribute(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name,
-                                      Dwarf_Half *form)
+static void free_attribute(const Dwarf_Attribute *attribute)
 {
-    (void)unit;
+    if (*attribute)
+        dwarf_dealloc_attribute(*attribute);
+}
+#define _cleanup_attribute_ __attribute__((cleanup(free_attribute)))
+
+/* The caller frees it. */
+static Dwarf_Attribute find_attribute(Dwarf_Die die, Dwarf_Half name, Dwarf_Half *form)
+{
     Dwarf_Attribute attribute = NULL;
     Dwarf_Error error = NULL;
     if (!mpiq_dwarf_ok(dwarf_attr(die, name, &attribute, &error), error))
@@ -91,26 +94,23 @@ static const char *alternate_string(struct mpiq_debug_info *info, uint64_t offse
 const char *mpiq_die_string(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name)
 {
     Dwarf_Half form;
-    Dwarf_Attribute attribute = find_attribute(unit, die, name, &form);
+    _cleanup_attribute_ Dwarf_Attribute attribute = find_attribute(die, name, &form);
     if (!attribute)
         return NULL;
     char *string = NULL;
     Dwarf_Off offset = 0;
     Dwarf_Error error = NULL;
-    if (form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup) {
-        if (mpiq_dwarf_ok(dwarf_global_formref(attribute, &offset, &error), error))
-            string = (char *)alternate_string(unit->info, offset);
-    } else if (!mpiq_dwarf_ok(dwarf_formstring(attribute, &string, &error), error)) {
-        string = NULL;
-    }
-    dwarf_dealloc_attribute(attribute);
-    return string;
+    if (form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup)
+        return mpiq_dwarf_ok(dwarf_global_formref(attribute, &offset, &error), error)
+                   ? alternate_string(unit->info, offset)
+                   : NULL;
+    return mpiq_dwarf_ok(dwarf_formstring(attribute, &string, &error), error) ? string : NULL;
 }
 
-bool mpiq_die_number(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name, uint64_t *ret)
+bool mpiq_die_number(Dwarf_Die die, Dwarf_Half name, uint64_t *ret)
 {
     Dwarf_Half form;
-    Dwarf_Attribute attribute = find_attribute(unit, die, name, &form);
+    _cleanup_attribute_ Dwarf_Attribute attribute = find_attribute(die, name, &form);
     if (!attribute)
         return false;
     Dwarf_Unsigned value = 0;
@@ -123,16 +123,14 @@ bool mpiq_die_number(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Ha
     } else {
         found = mpiq_dwarf_ok(dwarf_formudata(attribute, &value, &error), error);
     }
-    dwarf_dealloc_attribute(attribute);
     if (found)
         *ret = value;
     return found;
 }
 
-bool mpiq_die_offset_or_index(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name,
-                              Dwarf_Half *form, uint64_t *ret)
+bool mpiq_die_offset_or_index(Dwarf_Die die, Dwarf_Half name, Dwarf_Half *form, uint64_t *ret)
 {
-    Dwarf_Attribute attribute = find_attribute(unit, die, name, form);
+    _cleanup_attribute_ Dwarf_Attribute attribute = find_attribute(die, name, form);
     if (!attribute)
         return false;
     Dwarf_Unsigned value = 0;
@@ -144,17 +142,15 @@ bool mpiq_die_offset_or_index(const struct mpiq_debug_unit *unit, Dwarf_Die die,
         found = (*form == DW_FORM_rnglistx || *form == DW_FORM_data4 || *form == DW_FORM_data8) &&
                 mpiq_dwarf_ok(dwarf_formudata(attribute, &value, &error), error);
     }
-    dwarf_dealloc_attribute(attribute);
     if (found)
         *ret = value;
     return found;
 }
 
-bool mpiq_die_expression(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name,
-                         const unsigned char **bytes, size_t *size)
+bool mpiq_die_expression(Dwarf_Die die, Dwarf_Half name, const unsigned char **bytes, size_t *size)
 {
     Dwarf_Half form;
-    Dwarf_Attribute attribute = find_attribute(unit, die, name, &form);
+    _cleanup_attribute_ Dwarf_Attribute attribute = find_attribute(die, name, &form);
     if (!attribute)
         return false;
     Dwarf_Unsigned length = 0;
@@ -162,7 +158,6 @@ bool mpiq_die_expression(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwar
     Dwarf_Error error = NULL;
     bool found = form == DW_FORM_exprloc &&
                  mpiq_dwarf_ok(dwarf_formexprloc(attribute, &length, &start, &error), error) && start;
-    dwarf_dealloc_attribute(attribute);
     if (found) {
         *bytes = start;
         *size = (size_t)length;
@@ -173,22 +168,18 @@ bool mpiq_die_expression(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwar
 bool mpiq_die_address(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name, uint64_t *ret)
 {
     Dwarf_Half form;
-    Dwarf_Attribute attribute = find_attribute(unit, die, name, &form);
+    _cleanup_attribute_ Dwarf_Attribute attribute = find_attribute(die, name, &form);
     if (!attribute)
         return false;
     Dwarf_Unsigned index = 0;
     Dwarf_Addr address = 0;
     Dwarf_Error error = NULL;
-    bool found;
-    if (form == DW_FORM_addr) {
-        found = mpiq_dwarf_ok(dwarf_formaddr(attribute, &address, &error), error);
-        if (found)
-            *ret = address;
-    } else {
-        found = mpiq_dwarf_ok(dwarf_get_debug_addr_index(attribute, &index, &error), error) &&
-                mpiq_debug_address(unit, index, ret);
-    }
-    dwarf_dealloc_attribute(attribute);
+    if (form != DW_FORM_addr)
+        return mpiq_dwarf_ok(dwarf_get_debug_addr_index(attribute, &index, &error), error) &&
+               mpiq_debug_address(unit, index, ret);
+    bool found = mpiq_dwarf_ok(dwarf_formaddr(attribute, &address, &error), error);
+    if (found)
+        *ret = address;
     return found;
 }
 
@@ -214,7 +205,7 @@ bool mpiq_die_reference(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf
 {
     struct mpiq_debug_info *info = unit->info;
     Dwarf_Half form;
-    Dwarf_Attribute attribute = find_attribute(unit, die, name, &form);
+    _cleanup_attribute_ Dwarf_Attribute attribute = find_attribute(die, name, &form);
     if (!attribute)
         return false;
     Dwarf_Error error = NULL;
@@ -233,7 +224,6 @@ bool mpiq_die_reference(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf
             *ret = (struct mpiq_entry){info, unit->view->start + offset, unit->in_types};
         found = ret->info != NULL;
     }
-    dwarf_dealloc_attribute(attribute);
     return found;
 }
 
@@ -248,13 +238,13 @@ void mpiq_debug_unit_prepare(struct mpiq_debug_unit *unit)
     if (!die)
         return;
     Dwarf_Half form;
-    if (!mpiq_die_offset_or_index(unit, die, DW_AT_addr_base, &form, &unit->address_base))
-        mpiq_die_offset_or_index(unit, die, DW_AT_GNU_addr_base, &form, &unit->address_base);
-    mpiq_die_offset_or_index(unit, die, DW_AT_GNU_ranges_base, &form, &unit->ranges_base);
-    mpiq_die_offset_or_index(unit, die, DW_AT_rnglists_base, &form, &unit->range_lists_base);
+    if (!mpiq_die_offset_or_index(die, DW_AT_addr_base, &form, &unit->address_base))
+        mpiq_die_offset_or_index(die, DW_AT_GNU_addr_base, &form, &unit->address_base);
+    mpiq_die_offset_or_index(die, DW_AT_GNU_ranges_base, &form, &unit->ranges_base);
+    mpiq_die_offset_or_index(die, DW_AT_rnglists_base, &form, &unit->range_lists_base);
     mpiq_die_address(unit, die, DW_AT_low_pc, &unit->low_pc);
     /* DWARF 5 says in the header that it is a skeleton; before, an attribute did. */
-    if (unit->version < 5 && mpiq_die_number(unit, die, DW_AT_GNU_dwo_id, &unit->signature))
-        unit->has_split = !unit->info->main && mpiq_die_has(unit, die, DW_AT_GNU_dwo_name);
+    if (unit->version < 5 && mpiq_die_number(die, DW_AT_GNU_dwo_id, &unit->signature))
+        unit->has_split = !unit->info->main && mpiq_die_has(die, DW_AT_GNU_dwo_name);
     unit->has_split = unit->has_split || unit->kind == DW_UT_skeleton;
 }

@@ -2,7 +2,7 @@
 /*
  * die - the entries (DIEs) of a unit and their attributes.  die_walk.h goes from one entry to the next.
  *
- * In all functions that take a unit and a DIE, the DIE is one of that unit's.  Everything here expects the
+ * Where a function takes a unit and a DIE, the DIE is one of that unit's.  Everything here expects the
  * lock of object.h.
  */
 #ifndef MPIQ_DIE_H
@@ -29,21 +29,19 @@ static inline void mpiq_die_cleanup(const Dwarf_Die *die)
 }
 
 struct mpiq_entry mpiq_die_entry(const struct mpiq_debug_unit *unit, Dwarf_Die die);
-int mpiq_die_tag(const struct mpiq_debug_unit *unit, Dwarf_Die die); /* 0 if it cannot be read */
-bool mpiq_die_has(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute);
+int mpiq_die_tag(Dwarf_Die die); /* 0 if it cannot be read */
+bool mpiq_die_has(Dwarf_Die die, Dwarf_Half attribute);
 
 /* Each returns false or NULL if the entry has no such attribute, or one of another class. */
 const char *mpiq_die_string(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute);
-bool mpiq_die_number(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute, uint64_t *ret);
+bool mpiq_die_number(Dwarf_Die die, Dwarf_Half attribute, uint64_t *ret);
 bool mpiq_die_address(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute, uint64_t *ret);
 bool mpiq_die_reference(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute,
                         struct mpiq_entry *ret);
 /* The bytes of an expression; they are the file's. */
-bool mpiq_die_expression(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute,
-                         const unsigned char **bytes, size_t *size);
+bool mpiq_die_expression(Dwarf_Die die, Dwarf_Half attribute, const unsigned char **bytes, size_t *size);
 /* Gives the form of the attribute too: an offset or an index of a list of ranges. */
-bool mpiq_die_offset_or_index(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute,
-                              Dwarf_Half *form, uint64_t *ret);
+bool mpiq_die_offset_or_index(Dwarf_Die die, Dwarf_Half attribute, Dwarf_Half *form, uint64_t *ret);
 
 /* Reads what the unit's first entry says about addresses; its split file is looked for with mpiq_debug_split.
  */

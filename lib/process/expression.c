@@ -113,9 +113,8 @@ static bool base_type(const struct machine *machine, uint64_t offset, int *size,
     struct mpiq_debug_unit *unit;
     uint64_t bytes, encoding;
     _cleanup_die_ Dwarf_Die die = mpiq_die_at(&entry, &unit);
-    if (!die || mpiq_die_tag(unit, die) != DW_TAG_base_type ||
-        !mpiq_die_number(unit, die, DW_AT_byte_size, &bytes) ||
-        !mpiq_die_number(unit, die, DW_AT_encoding, &encoding) ||
+    if (!die || mpiq_die_tag(die) != DW_TAG_base_type || !mpiq_die_number(die, DW_AT_byte_size, &bytes) ||
+        !mpiq_die_number(die, DW_AT_encoding, &encoding) ||
         (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
         return false;
     *size = (int)bytes;

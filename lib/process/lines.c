@@ -113,9 +113,9 @@ static void call_site(struct mpiq_line_table *table, const struct mpiq_entry *en
     _cleanup_die_ Dwarf_Die die = mpiq_die_at(entry, &unit);
     if (!die)
         return;
-    if (mpiq_die_number(unit, die, DW_AT_call_line, &number) && number <= INT32_MAX)
+    if (mpiq_die_number(die, DW_AT_call_line, &number) && number <= INT32_MAX)
         ret->line = (int)number;
-    if (table && mpiq_die_number(unit, die, DW_AT_call_file, &number))
+    if (table && mpiq_die_number(die, DW_AT_call_file, &number))
         ret->file = mpiq_line_table_path(table, number);
 }
 

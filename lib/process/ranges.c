@@ -159,14 +159,14 @@ void mpiq_ranges_visit(const struct mpiq_debug_unit *unit, Dwarf_Die die, mpiq_r
     /* The end is an address, or since DWARF 4 a number of bytes. */
     if (mpiq_die_address(unit, die, DW_AT_low_pc, &low)) {
         bool is_address = mpiq_die_address(unit, die, DW_AT_high_pc, &high);
-        if (is_address || mpiq_die_number(unit, die, DW_AT_high_pc, &high)) {
+        if (is_address || mpiq_die_number(die, DW_AT_high_pc, &high)) {
             high = is_address ? high : low + high;
             if (low < high)
                 visit(argument, low, high);
             return;
         }
     }
-    if (mpiq_die_offset_or_index(unit, die, DW_AT_ranges, &form, &value))
+    if (mpiq_die_offset_or_index(die, DW_AT_ranges, &form, &value))
         visit_list(unit, die, form, value, visit, argument);
 }
 

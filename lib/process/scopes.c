@@ -25,7 +25,7 @@ static bool descend(struct mpiq_scopes *scopes, Dwarf_Die parent, bool nested, i
 /* Whether die or something in it holds the address; then the list goes on from there. */
 static bool enter(struct mpiq_scopes *scopes, Dwarf_Die die, bool nested, int depth)
 {
-    int tag = mpiq_die_tag(scopes->unit, die);
+    int tag = mpiq_die_tag(die);
     if (is_container(tag))
         return descend(scopes, die, nested, depth + 1);
     if (!mpiq_scopes_is(tag))

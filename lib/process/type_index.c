@@ -63,7 +63,7 @@ static void add(struct mpiq_type_index *index, const struct mpiq_debug_unit *uni
 {
     const char *name = mpiq_die_string(unit, die, DW_AT_name);
     if (!name || mpiq_name_table_get(&index->spaces[space], name, NULL) ||
-        (space == MPIQ_TYPE_TAGGED && mpiq_die_has(unit, die, DW_AT_declaration)))
+        (space == MPIQ_TYPE_TAGGED && mpiq_die_has(die, DW_AT_declaration)))
         return;
     if (!mpiq_array_reserve(&index->entries, &index->entry_capacity, index->entry_count + 1))
         return;
@@ -77,7 +77,7 @@ static void index_children(struct mpiq_type_index *index, struct mpiq_debug_unit
     Dwarf_Die parent = mpiq_die_first(unit), die = parent ? mpiq_die_child(unit, parent) : NULL;
     mpiq_die_free(parent);
     for (int visited = 0; die && visited < ENTRY_LIMIT; visited++) {
-        switch (mpiq_die_tag(unit, die)) {
+        switch (mpiq_die_tag(die)) {
         case DW_TAG_structure_type:
         case DW_TAG_union_type:
         case DW_TAG_class_type:

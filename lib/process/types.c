@@ -54,7 +54,7 @@ static int strip(struct mpiq_entry *entry)
     for (int i = 0; i < TYPEDEF_LIMIT; i++) {
         struct mpiq_debug_unit *unit;
         _cleanup_die_ Dwarf_Die die = mpiq_die_at(entry, &unit);
-        int tag = die ? mpiq_die_tag(unit, die) : 0;
+        int tag = die ? mpiq_die_tag(die) : 0;
         if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
             tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type)
             return tag;
@@ -75,7 +75,7 @@ static int complete(struct mpiq_types *types, struct mpiq_entry *entry)
         return tag;
     struct mpiq_debug_unit *unit;
     _cleanup_die_ Dwarf_Die die = mpiq_die_at(entry, &unit);
-    if (!die || !mpiq_die_has(unit, die, DW_AT_declaration))
+    if (!die || !mpiq_die_has(die, DW_AT_declaration))
         return tag;
     const char *name = mpiq_die_string(unit, die, DW_AT_name);
     return name && mpiq_type_index_find(types->index, name, MPIQ_TYPE_TAGGED, entry) ? tag : 0;
@@ -103,11 +103,11 @@ static bool count_elements(struct mpiq_debug_unit *unit, Dwarf_Die array, uint64
     Dwarf_Die child = mpiq_die_child(unit, array);
     while (child && dimensions < NESTING_LIMIT) {
         uint64_t count = 0, low = 0;
-        if (mpiq_die_tag(unit, child) == DW_TAG_subrange_type) {
+        if (mpiq_die_tag(child) == DW_TAG_subrange_type) {
             dimensions++;
-            if (!mpiq_die_number(unit, child, DW_AT_count, &count)) {
-                mpiq_die_number(unit, child, DW_AT_lower_bound, &low);
-                if (mpiq_die_number(unit, child, DW_AT_upper_bound, &count))
+            if (!mpiq_die_number(child, DW_AT_count, &count)) {
+                mpiq_die_number(child, DW_AT_lower_bound, &low);
+                if (mpiq_die_number(child, DW_AT_upper_bound, &count))
                     count = count - low + 1;
                 else
                     dimensions = NESTING_LIMIT + 1;
@@ -132,7 +132,7 @@ static bool size_of(struct mpiq_types *types, struct mpiq_entry entry, int depth
     _cleanup_die_ Dwarf_Die die = tag ? mpiq_die_at(&entry, &unit) : NULL;
     if (!die || depth > NESTING_LIMIT)
         return false;
-    if (mpiq_die_number(unit, die, DW_AT_byte_size, ret))
+    if (mpiq_die_number(die, DW_AT_byte_size, ret))
         return true;
     struct mpiq_entry inner;
     switch (tag) {
@@ -299,7 +299,7 @@ static bool added_constant(const struct mpiq_debug_unit *unit, Dwarf_Attribute a
 static bool member_offset(const struct mpiq_debug_unit *unit, Dwarf_Die die, uint64_t *ret)
 {
     uint64_t value;
-    if (mpiq_die_number(unit, die, DW_AT_data_member_location, ret))
+    if (mpiq_die_number(die, DW_AT_data_member_location, ret))
         return true;
     Dwarf_Attribute attribute = NULL;
     Dwarf_Error error = NULL;
@@ -309,7 +309,7 @@ static bool member_offset(const struct mpiq_debug_unit *unit, Dwarf_Die die, uin
         return known;
     }
     /* A bit field, or a union's member. */
-    *ret = mpiq_die_number(unit, die, DW_AT_data_bit_offset, &value) ? value / 8 : 0;
+    *ret = mpiq_die_number(die, DW_AT_data_bit_offset, &value) ? value / 8 : 0;
     return true;
 }
 
@@ -335,7 +335,7 @@ static void read_members(struct mpiq_type *type, struct mpiq_types *types, const
     for (int visited = 0; child && visited < MEMBER_LIMIT; visited++) {
         struct mpiq_entry member_type;
         uint64_t offset;
-        if (mpiq_die_tag(unit, child) == DW_TAG_member &&
+        if (mpiq_die_tag(child) == DW_TAG_member &&
             mpiq_die_reference(unit, child, DW_AT_type, &member_type) &&
             member_offset(unit, child, &offset)) {
             const char *name = mpiq_die_string(unit, child, DW_AT_name);
