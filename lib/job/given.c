@@ -138,6 +138,14 @@ static void add_call(struct mpiq_analysis *analysis, uint32_t thread, uint32_t r
         if (part && message(analysis, thread, request, call, send, part, more))
             to->count++;
     }
+    const struct mpiq_job_given *target =
+        request == 0 && mpiq_call_waits_in_window(call) ? find(job, thread, 0, MPIQ_GIVEN_RANK) : NULL;
+    if (target && (part = new_part(analysis, thread, 0, to, &more))) {
+        part->kind = MPIQ_PART_WINDOW;
+        more->local = (int32_t)target->value;
+        more->tag_unknown = true;
+        to->count++;
+    }
     int collective = mpiq_collective_class(call);
     if (to->count > before || collective < 0 || (request == 0 && mpiq_collective_kind(collective) != 'B'))
         return;
@@ -251,7 +259,7 @@ static bool is_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t r
     static const uint8_t kinds[] = {
         MPIQ_GIVEN_TAG,     MPIQ_GIVEN_SENDTAG,  MPIQ_GIVEN_RECVTAG,   MPIQ_GIVEN_ROOT, MPIQ_GIVEN_OP,
         MPIQ_GIVEN_COMM,    MPIQ_GIVEN_COUNT,    MPIQ_GIVEN_SENDCOUNT, MPIQ_GIVEN_DEST, MPIQ_GIVEN_SOURCE,
-        MPIQ_GIVEN_REQUEST, MPIQ_GIVEN_REQUESTS, MPIQ_GIVEN_MADE_BY};
+        MPIQ_GIVEN_REQUEST, MPIQ_GIVEN_REQUESTS, MPIQ_GIVEN_MADE_BY,   MPIQ_GIVEN_RANK};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const struct mpiq_job_given *a = find(job, left, request, kinds[i]);
         const struct mpiq_job_given *b = find(job, right, request, kinds[i]);

@@ -44,6 +44,8 @@ static void put_given(struct mpiq_json *json, const struct mpiq_wait_part *part)
         mpiq_json_put_number(json, "root", given->local);
     if (part->kind == MPIQ_PART_COLLECTIVE && !given->tag_unknown)
         mpiq_json_put_number(json, "tag", part->tag);
+    if (part->kind == MPIQ_PART_WINDOW)
+        mpiq_json_put_number(json, "peer_local", given->local);
     if (part->kind == MPIQ_PART_REQUEST)
         mpiq_json_put_number(json, "requests", given->requests);
     mpiq_json_put_string(json, "made_by", given->made_by);

@@ -59,18 +59,26 @@ static void put_absent(struct mpiq_buffer *text, const struct mpiq_finding *find
 }
 
 /* "Rank 1 is not in MPI_Allreduce: the other 3 ranks may wait for it.": where most are in a call to which all
-   have to come, if they are members.  The largest group is the last one. */
+   have to come, if they are members.  The largest group is the last one.  Whoever waits at a window may need
+   one of those who have come. */
 static void put_few(struct mpiq_buffer *text, const struct mpiq_finding *finding)
 {
     const struct mpiq_finding_call *most = &finding->calls[finding->call_count - 1];
     struct mpiq_rank_set few _cleanup_(mpiq_rank_set_deinit) = {0};
-    bool added = true;
+    bool added = true, in_window = true;
+    for (size_t i = 0; i + 1 < finding->call_count; i++)
+        in_window = in_window && mpiq_call_waits_in_window(finding->calls[i].collective);
     for (size_t i = 0; i + 1 < finding->call_count; i++)
         added = added && mpiq_rank_set_add_set(&few, &finding->calls[i].ranks);
     if (!added || most->ranks.size <= few.size || !is_for_all(most->collective))
         return;
     mpiq_buffer_string(text, few.size == 1 ? "Rank " : "Ranks ");
     mpiq_put_ranks(text, &few, MPIQ_MOST_RANGES);
+    if (in_window) {
+        mpiq_buffer_printf(text, " may wait for a rank that is in %s, and the ranks there for %s. ",
+                           most->collective, few.size == 1 ? "it" : "them");
+        return;
+    }
     mpiq_buffer_printf(text, " %s not in %s: the other %" PRIu64 " ranks may wait for %s. ",
                        few.size == 1 ? "is" : "are", most->collective, most->ranks.size,
                        few.size == 1 ? "it" : "them");

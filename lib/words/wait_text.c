@@ -287,6 +287,10 @@ static void put_lock(const struct teller *t, const struct mpiq_wait_part *part)
 
 static void put_part(const struct teller *t, const struct mpiq_wait_part *part)
 {
+    if (part->given && part->kind == MPIQ_PART_WINDOW) {
+        mpiq_buffer_printf(t->out, "rank %" PRId32 " of a window", part->given->local);
+        return;
+    }
     if (part->given && part->kind == MPIQ_PART_COLLECTIVE) {
         mpiq_buffer_string(t->out, "other members ");
         put_given_collective(t, part);
