@@ -110,6 +110,8 @@ static void settle(struct mpiq_analysis *analysis, struct mpiq_finding *first, s
     if (analysis->failed || a.strays.size == 0 || b.strays.size == 0)
         return;
     struct side *wrong = decide(&a, &b);
+    if (wrong && wrong->finding->roots_may_differ) /* all may have come to it, and left */
+        wrong = NULL;
     set_suspects(analysis, first, wrong == &a ? &a.strays : NULL);
     set_suspects(analysis, second, wrong == &b ? &b.strays : NULL);
     if (wrong)

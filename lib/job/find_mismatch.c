@@ -18,6 +18,10 @@ struct value_group {
 
 enum { MOST_GROUPS = 8 };
 
+/* In place of a root's rank, on an intercommunicator: what its own group gives.  The recorder has numbers of
+   its own for them, Open MPI another one for MPI_ROOT, and a call without a root has -1. */
+enum { PROC_NULL = -2, IS_ROOT = -3 };
+
 /* What all members must give alike; COUNT: of elements, where the call is known by its arguments alone. */
 enum field { CLASS, ROOT, OP, BYTES, FIELDS, COUNT = FIELDS };
 static const char *const field_names[] = {[ROOT] = "root", [OP] = "op", [BYTES] = "bytes", [COUNT] = "count"};
@@ -157,7 +161,6 @@ static struct mpiq_finding *new_finding(struct mpiq_analysis *analysis, enum mpi
     finding->number = number;
     finding->proven = proven;
     add_ranks(analysis, groups, finding);
-    suspect(analysis, groups, finding);
     return finding;
 }
 
@@ -167,6 +170,8 @@ static void add_classes(struct mpiq_analysis *analysis, uint32_t comm, int64_t n
 {
     struct mpiq_finding *finding =
         new_finding(analysis, MPIQ_FINDING_COLLECTIVE_MISMATCH, comm, number, proven, groups);
+    if (finding)
+        suspect(analysis, groups, finding);
     for (uint32_t i = 0; finding && i < groups->count; i++) {
         struct mpiq_finding_call *call = mpiq_finding_add_call(finding);
         const char *name = mpiq_collective_name((int)groups->list[i].value);
@@ -191,6 +196,9 @@ static void add_argument(struct mpiq_analysis *analysis, uint32_t comm, int64_t 
         return;
     finding->field = field;
     finding->collective = mpiq_collective_name(collective);
+    bool roots = strcmp(field, "root") == 0 && analysis->job->communicators[comm].remote != MPIQ_NONE;
+    if (!roots) /* the two groups of an intercommunicator are equals */
+        suspect(analysis, groups, finding);
     for (uint32_t i = 0; i < groups->count; i++) {
         struct mpiq_finding_value *value = mpiq_finding_add_value(finding);
         if (!value || !mpiq_rank_set_add_set(&value->ranks, &groups->list[i].ranks)) {
@@ -198,6 +206,10 @@ static void add_argument(struct mpiq_analysis *analysis, uint32_t comm, int64_t 
             return;
         }
         value->number = groups->list[i].value;
+        if (roots && value->number >= 0)
+            value->number = mpiq_job_world_rank(analysis->job, (uint32_t)value->number).rank;
+        else if (roots)
+            value->name = value->number == PROC_NULL ? "MPI_PROC_NULL" : "MPI_ROOT";
         if (strcmp(field, "op") == 0)
             value->name = groups->list[i].value
                               ? mpiq_job_string(analysis->job, (mpiq_string_id)groups->list[i].value)
@@ -231,7 +243,7 @@ static bool field_of(const struct mpiq_call_shape *shape, enum field field, bool
     case CLASS:
         *ret = shape->collective;
         return true;
-    case ROOT: /* of an intercommunicator the two groups give different ones */
+    case ROOT: /* of an intercommunicator: collect_roots */
         *ret = shape->root;
         return !inter && shape->root >= 0 && mpiq_collective_has_root(shape->collective);
     case OP:
@@ -260,6 +272,71 @@ static bool is_uniform(const struct mpiq_job_state *job, const struct mpiq_job_c
             return false;
         first = shape;
     }
+    return true;
+}
+
+static int root_of(const struct mpiq_job_state *job, const struct mpiq_job_member *member, int64_t number)
+{
+    uint32_t shape = shape_at(job, member, number);
+    if (shape == MPIQ_NONE || !mpiq_collective_has_root(job->shapes[shape].collective))
+        return -1;
+    return job->shapes[shape].root < IS_ROOT ? IS_ROOT : job->shapes[shape].root;
+}
+
+/* The roots that members of an intercommunicator gave one rooted call.  One group names a rank of the other,
+   and that rank alone gives MPI_ROOT.  Those who give MPI_PROC_NULL, as they should, are left out.  Returns
+   the class of the call. */
+static int collect_roots(struct mpiq_analysis *analysis, const struct mpiq_job_communicator *comm,
+                         int64_t number, struct value_groups *groups)
+{
+    const struct mpiq_job_state *job = analysis->job;
+    int collective = -1;
+    for (uint32_t i = 0; i < comm->member_count; i++) {
+        const struct mpiq_job_member *member = &job->members[comm->first_member + i];
+        uint32_t process = job->ranks[member->rank].process, root = process;
+        int given = root_of(job, member, number);
+        if (given >= 0)
+            root = mpiq_job_local_process(job, member, true, given);
+        if (process == MPIQ_NONE || root == MPIQ_NONE || (given < 0 && given != IS_ROOT))
+            continue;
+        collective = job->shapes[shape_at(job, member, number)].collective;
+        join(analysis, groups, given == IS_ROOT ? IS_ROOT : (int64_t)root, process);
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, root);
+        const struct mpiq_job_member *other =
+            rank && given >= 0 ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), member->comm) : NULL;
+        if (other && root_of(job, other, number) == PROC_NULL)
+            join(analysis, groups, PROC_NULL, root);
+    }
+    return collective;
+}
+
+/* Whether they name but one root. */
+static bool is_one_root(const struct mpiq_analysis *analysis, const struct value_groups *groups)
+{
+    int64_t root = -1;
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const struct mpiq_rank_set *ranks = &groups->list[i].ranks;
+        int64_t own = groups->list[i].value;
+        if (own == IS_ROOT)
+            own = mpiq_job_process(analysis->job, ranks->ranges[0].world, ranks->ranges[0].first);
+        if (own == PROC_NULL || (root >= 0 && own != root) ||
+            (groups->list[i].value == IS_ROOT && ranks->size > 1))
+            return false;
+        root = own;
+    }
+    return true;
+}
+
+/* A finding if the members of an intercommunicator do not agree who is the root. */
+static bool compare_roots(struct mpiq_analysis *analysis, uint32_t comm, int64_t number, bool proven)
+{
+    struct value_groups groups _cleanup_(value_groups_deinit) = {0};
+    int collective = collect_roots(analysis, &analysis->job->communicators[comm], number, &groups);
+    if (is_one_root(analysis, &groups))
+        return false;
+    qsort(groups.list, groups.count, sizeof *groups.list, compare_value_groups);
+    if (!is_known(analysis, comm, number, ROOT))
+        add_argument(analysis, comm, number, proven, collective, field_names[ROOT], NULL, &groups);
     return true;
 }
 
@@ -297,11 +374,12 @@ bool mpiq_find_mismatches(struct mpiq_analysis *analysis, uint32_t comm, int64_t
 {
     enum { NUMBERS_BACK = 15 };
     int64_t first = number > NUMBERS_BACK ? number - NUMBERS_BACK : 1;
+    bool inter = analysis->job->communicators[comm].remote != MPIQ_NONE;
     for (int64_t at = first; at <= number; at++) {
-        if (is_uniform(analysis->job, &analysis->job->communicators[comm], at))
+        if (!inter && is_uniform(analysis->job, &analysis->job->communicators[comm], at))
             continue;
         bool mixed = compare_field(analysis, comm, at, CLASS, proven);
-        bool found = mixed;
+        bool found = mixed || (inter && compare_roots(analysis, comm, at, proven));
         for (int field = ROOT; !found && field < FIELDS; field++)
             found = compare_field(analysis, comm, at, (enum field)field, proven);
         if (found) /* what follows may follow from it */

@@ -410,3 +410,19 @@ CASE(intercomm_create_tags_differ)
     MPI_Comm_split(WORLD, rank / 2, rank, &half);
     HANG(MPI_Intercomm_create(half, 0, WORLD, rank / 2 ? 0 : 2, rank / 2 ? 5 : 4, &across));
 }
+
+/* Rank 0 is the root, and the other half takes rank 1 for it. */
+CASE(intercomm_bcast_wrong_root)
+{
+    make_across();
+    HANG(MPI_Bcast(small, 1, MPI_INT, rank == 0 ? MPI_ROOT : rank == 1 ? MPI_PROC_NULL : 1, across));
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* Each half takes rank 0 of the other one for the root. */
+CASE(intercomm_gather_without_a_root)
+{
+    make_across();
+    HANG(MPI_Gather(large, LARGE / 4, MPI_INT, large_received, LARGE / 4, MPI_INT, 0, across));
+    HANG(MPI_Barrier(WORLD));
+}

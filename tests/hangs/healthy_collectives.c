@@ -439,3 +439,23 @@ CASE(pairs_made_with_tags_of_their_own)
         MPI_Comm_free(&made);
     }
 }
+
+/* Roots on both sides of an intercommunicator in turns; the root comes late. */
+CASE(roots_of_an_intercommunicator)
+{
+    MPI_Comm half, across;
+    int root = 0;
+
+    MPI_Comm_split(WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, WORLD, 1 - rank % 2, 7, &across);
+    ROUNDS
+    {
+        int given = rank == root ? MPI_ROOT : rank % 2 == root % 2 ? MPI_PROC_NULL : root / 2;
+
+        if (rank == root)
+            compute_us(2000);
+        MPI_Bcast(small, 4, MPI_INT, given, across);
+        MPI_Gather(small, 4, MPI_INT, small_received, 4, MPI_INT, given, across);
+        root = (root + 1) % size;
+    }
+}
