@@ -794,3 +794,37 @@ static void wait_for_events(double seconds)
 }
 
 RANK_1(naps_in_epoll, wait_for_events(LONG))
+
+/* A mutex in memory that all ranks share. */
+static pthread_mutex_t *make_shared_mutex(void)
+{
+    pthread_mutexattr_t kind;
+    pthread_mutex_t *mutex;
+    MPI_Win window;
+    MPI_Aint bytes;
+    int unit;
+
+    MPI_Win_allocate_shared(rank ? 0 : sizeof *mutex, 1, MPI_INFO_NULL, WORLD, &mutex, &window);
+    MPI_Win_shared_query(window, 0, &bytes, &unit, &mutex);
+    if (rank == 0) {
+        pthread_mutexattr_init(&kind);
+        pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+        pthread_mutex_init(mutex, &kind);
+    }
+    MPI_Barrier(WORLD);
+    return mutex;
+}
+
+/* Each rank works while it has the mutex that the others wait for. */
+CASE(mutex_in_turns)
+{
+    pthread_mutex_t *mutex = make_shared_mutex();
+
+    ROUNDS
+    {
+        pthread_mutex_lock(mutex);
+        compute_us(2000);
+        pthread_mutex_unlock(mutex);
+        MPI_Barrier(WORLD);
+    }
+}

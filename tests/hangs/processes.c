@@ -227,6 +227,39 @@ CASE(mutex_held_by_oneself)
     HANG(MPI_Barrier(WORLD));
 }
 
+/* A mutex in memory that all ranks share. */
+static pthread_mutex_t *make_shared_mutex(void)
+{
+    pthread_mutexattr_t kind;
+    pthread_mutex_t *mutex;
+    MPI_Win window;
+    MPI_Aint bytes;
+    int unit;
+
+    MPI_Win_allocate_shared(rank ? 0 : sizeof *mutex, 1, MPI_INFO_NULL, WORLD, &mutex, &window);
+    MPI_Win_shared_query(window, 0, &bytes, &unit, &mutex);
+    if (rank == 0) {
+        pthread_mutexattr_init(&kind);
+        pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+        pthread_mutex_init(mutex, &kind);
+    }
+    MPI_Barrier(WORLD);
+    return mutex;
+}
+
+/* Rank 1 keeps the mutex and is in the barrier, to which rank 0 comes once it has the mutex. */
+CASE(mutex_between_ranks)
+{
+    pthread_mutex_t *mutex = make_shared_mutex();
+
+    if (rank == 1)
+        pthread_mutex_lock(mutex);
+    MPI_Barrier(WORLD);
+    if (rank == 0)
+        HANG(pthread_mutex_lock(mutex));
+    HANG(MPI_Barrier(WORLD));
+}
+
 /* No message comes, but who polls may do anything next. */
 CASE(polls_for_ever)
 {
