@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "words/wait_text.h"
+#include "words/wait_text_private.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -12,17 +12,8 @@
 /* Parts of a wait that are spelled out. */
 #define MOST_PARTS 3
 
-/* Whose wait is told, and how. */
-struct teller {
-    const struct mpiq_job_state *job;
-    struct mpiq_buffer *out;
-    const char *call;
-    uint32_t process;
-    enum mpiq_wait_form form;
-};
-
 /* How far the peer is from the rank that waits, around the end of the world where that is nearer. */
-static bool distance_to(const struct teller *t, uint32_t peer, int64_t *ret)
+static bool distance_to(const struct mpiq_teller *t, uint32_t peer, int64_t *ret)
 {
     const struct mpiq_job_state *job = t->job;
     struct mpiq_world_rank own = mpiq_job_world_rank(job, t->process);
@@ -38,7 +29,7 @@ static bool distance_to(const struct teller *t, uint32_t peer, int64_t *ret)
     return true;
 }
 
-static void put_offset(struct mpiq_buffer *out, int64_t offset)
+void mpiq_tell_offset(struct mpiq_buffer *out, int64_t offset)
 {
     if (offset == 0)
         mpiq_buffer_string(out, "rank r itself");
@@ -46,16 +37,16 @@ static void put_offset(struct mpiq_buffer *out, int64_t offset)
         mpiq_buffer_printf(out, "rank r%+" PRId64, offset);
 }
 
-static void put_peer(const struct teller *t, const struct mpiq_wait_part *part)
+void mpiq_tell_peer(const struct mpiq_teller *t, const struct mpiq_wait_part *part)
 {
     int64_t distance;
     if (part->any) {
         mpiq_buffer_string(t->out, "any rank");
     } else if (part->relative) {
-        put_offset(t->out, part->offset);
+        mpiq_tell_offset(t->out, part->offset);
     } else if (part->peer != MPIQ_NONE && t->form == MPIQ_WAIT_RELATIVE &&
                distance_to(t, part->peer, &distance)) {
-        put_offset(t->out, distance);
+        mpiq_tell_offset(t->out, distance);
     } else if (part->peer != MPIQ_NONE) {
         mpiq_buffer_string(t->out, "rank ");
         mpiq_put_process(t->job, t->out, part->peer);
@@ -66,18 +57,19 @@ static void put_peer(const struct teller *t, const struct mpiq_wait_part *part)
     }
 }
 
-static void put_tag(const struct teller *t, const struct mpiq_wait_part *part)
+void mpiq_tell_tag(const struct mpiq_teller *t, const struct mpiq_wait_part *part)
 {
     mpiq_buffer_string(t->out, mpiq_tag_words((char[MPIQ_TAG_WORDS]){0}, part->tag_any, part->tag));
 }
 
-static const char *call_name(const struct teller *t)
+static const char *call_name(const struct mpiq_teller *t)
 {
     return t->call ? t->call : "the call";
 }
 
 /* The partitioned operation that a part is about; NULL. */
-static const struct mpiq_job_operation *partitioned(const struct teller *t, const struct mpiq_wait_part *part)
+static const struct mpiq_job_operation *partitioned(const struct mpiq_teller *t,
+                                                    const struct mpiq_wait_part *part)
 {
     const struct mpiq_job_state *job = t->job;
     const struct mpiq_job_operation *op =
@@ -86,7 +78,7 @@ static const struct mpiq_job_operation *partitioned(const struct teller *t, cons
 }
 
 /* "partition 3 of 4, ", "4 partitions, ". */
-static void put_partitions(const struct teller *t, const struct mpiq_wait_part *part)
+static void put_partitions(const struct mpiq_teller *t, const struct mpiq_wait_part *part)
 {
     const struct mpiq_job_operation *op = partitioned(t, part);
     if (!op)
@@ -98,10 +90,10 @@ static void put_partitions(const struct teller *t, const struct mpiq_wait_part *
         mpiq_buffer_fail(t->out);
 }
 
-static void put_receive(const struct teller *t, const struct mpiq_wait_part *part)
+void mpiq_tell_receive(const struct mpiq_teller *t, const struct mpiq_wait_part *part)
 {
     if (part->internal) {
-        put_peer(t, part);
+        mpiq_tell_peer(t, part);
         mpiq_buffer_printf(t->out, ", inside %s", call_name(t));
         return;
     }
@@ -109,17 +101,17 @@ static void put_receive(const struct teller *t, const struct mpiq_wait_part *par
     if (part->any && part->tag_any) {
         mpiq_buffer_string(t->out, "any message");
     } else {
-        put_tag(t, part);
+        mpiq_tell_tag(t, part);
         mpiq_buffer_string(t->out, " from ");
-        put_peer(t, part);
+        mpiq_tell_peer(t, part);
     }
     mpiq_put_on(t->job, t->out, part->comm);
 }
 
-static void put_send(const struct teller *t, const struct mpiq_wait_part *part)
+static void put_send(const struct mpiq_teller *t, const struct mpiq_wait_part *part)
 {
     if (part->internal) {
-        put_peer(t, part);
+        mpiq_tell_peer(t, part);
         mpiq_buffer_printf(t->out, ", inside %s", call_name(t));
         return;
     }
@@ -127,16 +119,16 @@ static void put_send(const struct teller *t, const struct mpiq_wait_part *part)
     if (op && mpiq_job_more(t->job, op)->missing > 0) {
         mpiq_buffer_string(t->out, "its own MPI_Pready of ");
         put_partitions(t, part);
-        put_tag(t, part);
+        mpiq_tell_tag(t, part);
         mpiq_buffer_string(t->out, " to ");
-        put_peer(t, part);
+        mpiq_tell_peer(t, part);
         mpiq_put_on(t->job, t->out, part->comm);
         return;
     }
-    put_peer(t, part);
+    mpiq_tell_peer(t, part);
     mpiq_buffer_string(t->out, " to receive ");
     put_partitions(t, part);
-    put_tag(t, part);
+    mpiq_tell_tag(t, part);
     if (part->bytes >= 0) {
         mpiq_buffer_string(t->out, " (");
         mpiq_put_size(t->out, part->bytes);
@@ -146,7 +138,8 @@ static void put_send(const struct teller *t, const struct mpiq_wait_part *part)
 }
 
 /* "100 MPI_DOUBLE, MPI_SUM": what else the caller's code says. */
-static void put_given_data(const struct teller *t, const struct mpiq_given_wait *given, const char *before)
+static void put_given_data(const struct mpiq_teller *t, const struct mpiq_given_wait *given,
+                           const char *before)
 {
     if (given->count < 0 || !given->type)
         return;
@@ -154,7 +147,7 @@ static void put_given_data(const struct teller *t, const struct mpiq_given_wait 
 }
 
 /* By the caller's code alone: "tag 41 from rank 1", "a message from local rank 2 of a communicator". */
-static void put_given_message(const struct teller *t, const struct mpiq_wait_part *part)
+static void put_given_message(const struct mpiq_teller *t, const struct mpiq_wait_part *part)
 {
     const struct mpiq_given_wait *given = part->given;
     bool send = part->kind == MPIQ_PART_SEND;
@@ -164,10 +157,10 @@ static void put_given_message(const struct teller *t, const struct mpiq_wait_par
         if (given->tag_unknown)
             mpiq_buffer_string(t->out, "a message");
         else
-            put_tag(t, part);
+            mpiq_tell_tag(t, part);
         mpiq_buffer_string(t->out, send ? " to " : " from ");
         if (part->any || part->relative || part->peer != MPIQ_NONE)
-            put_peer(t, part);
+            mpiq_tell_peer(t, part);
         else if (given->local >= 0)
             mpiq_buffer_printf(t->out, "local rank %" PRId32, given->local);
         else
@@ -184,15 +177,15 @@ static void put_given_message(const struct teller *t, const struct mpiq_wait_par
         put_given_data(t, given, ", ");
 }
 
-static bool is_call(const struct teller *t, const char *name)
+bool mpiq_tells_of(const struct mpiq_teller *t, const char *name)
 {
     return t->call && name && strcmp(t->call, name) == 0;
 }
 
-static void put_given_collective(const struct teller *t, const struct mpiq_wait_part *part)
+void mpiq_tell_given_collective(const struct mpiq_teller *t, const struct mpiq_wait_part *part)
 {
     const struct mpiq_given_wait *given = part->given;
-    if (!is_call(t, part->collective))
+    if (!mpiq_tells_of(t, part->collective))
         mpiq_buffer_printf(t->out, "%s ", part->collective);
     mpiq_buffer_string(t->out, "on ");
     if (part->comm != MPIQ_NONE)
@@ -208,7 +201,7 @@ static void put_given_collective(const struct teller *t, const struct mpiq_wait_
     put_given_data(t, given, ", ");
 }
 
-static void put_collective(const struct teller *t, const struct mpiq_wait_part *part)
+static void put_collective(const struct mpiq_teller *t, const struct mpiq_wait_part *part)
 {
     bool request = part->operation != MPIQ_NONE && part->collective;
     if (part->ranks.size > 0)
@@ -222,12 +215,12 @@ static void put_collective(const struct teller *t, const struct mpiq_wait_part *
         mpiq_buffer_string(t->out, part->ranks.size > 0 ? "" : " to complete");
     } else if (part->ranks.size > 0) {
         mpiq_buffer_printf(t->out, " to enter %s",
-                           is_call(t, part->collective) || !part->collective ? "it" : part->collective);
+                           mpiq_tells_of(t, part->collective) || !part->collective ? "it" : part->collective);
     }
 }
 
 /* What the other side of a window has to call. */
-static void put_window(const struct teller *t, const struct mpiq_wait_part *part)
+static void put_window(const struct mpiq_teller *t, const struct mpiq_wait_part *part)
 {
     static const struct {
         const char *call;
@@ -246,16 +239,16 @@ static void put_window(const struct teller *t, const struct mpiq_wait_part *part
     };
     const char *needed = " to take part";
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
-        needed = is_call(t, needs[i].call) ? needs[i].needs : needed;
-    bool lock = is_call(t, "MPI_Win_lock") || is_call(t, "MPI_Win_lock_all");
+        needed = mpiq_tells_of(t, needs[i].call) ? needs[i].needs : needed;
+    bool lock = mpiq_tells_of(t, "MPI_Win_lock") || mpiq_tells_of(t, "MPI_Win_lock_all");
     if (part->ranks.size > 0) {
         mpiq_put_ranks_named(t->out, &part->ranks);
         mpiq_buffer_string(t->out, lock && part->answers ? " to grant a lock" : needed);
     } else if (lock) { /* who holds it is not known: the peer is whose window it is */
         mpiq_buffer_string(t->out, "a lock at ");
-        put_peer(t, part);
+        mpiq_tell_peer(t, part);
     } else {
-        put_peer(t, part);
+        mpiq_tell_peer(t, part);
         mpiq_buffer_string(t->out, needed);
     }
     if (part->window < t->job->window_count) {
@@ -275,7 +268,7 @@ static void put_window(const struct teller *t, const struct mpiq_wait_part *part
 }
 
 /* "the lock on shared.log that rank 0 holds". */
-static void put_lock(const struct teller *t, const struct mpiq_wait_part *part)
+static void put_lock(const struct mpiq_teller *t, const struct mpiq_wait_part *part)
 {
     mpiq_buffer_string(t->out, "the lock");
     if (part->file && *part->file)
@@ -285,7 +278,7 @@ static void put_lock(const struct teller *t, const struct mpiq_wait_part *part)
     mpiq_buffer_string(t->out, " holds");
 }
 
-static void put_part(const struct teller *t, const struct mpiq_wait_part *part)
+static void put_part(const struct mpiq_teller *t, const struct mpiq_wait_part *part)
 {
     if (part->given && part->kind == MPIQ_PART_WINDOW) {
         mpiq_buffer_printf(t->out, "rank %" PRId32 " of a window", part->given->local);
@@ -293,7 +286,7 @@ static void put_part(const struct teller *t, const struct mpiq_wait_part *part)
     }
     if (part->given && part->kind == MPIQ_PART_COLLECTIVE) {
         mpiq_buffer_string(t->out, "other members ");
-        put_given_collective(t, part);
+        mpiq_tell_given_collective(t, part);
         return;
     }
     if (part->given) {
@@ -303,7 +296,7 @@ static void put_part(const struct teller *t, const struct mpiq_wait_part *part)
     switch (part->kind) {
     case MPIQ_PART_RECEIVE:
     case MPIQ_PART_PROBE:
-        put_receive(t, part);
+        mpiq_tell_receive(t, part);
         break;
     case MPIQ_PART_SEND:
         put_send(t, part);
@@ -338,7 +331,7 @@ static bool is_inside(const struct mpiq_waits_for *wait)
 }
 
 /* By the caller's code alone: "one or more of 7 requests, made by MPI_Irecv (halo.c:20) or elsewhere". */
-static void put_given_requests(const struct teller *t, const struct mpiq_waits_for *wait)
+static void put_given_requests(const struct mpiq_teller *t, const struct mpiq_waits_for *wait)
 {
     const uint32_t requests = wait->parts[0].given->requests;
     if (requests == 1)
@@ -366,7 +359,7 @@ static void put_given_requests(const struct teller *t, const struct mpiq_waits_f
     mpiq_buffer_string(t->out, named && elsewhere ? " or elsewhere" : "");
 }
 
-static void put_parts(const struct teller *t, const struct mpiq_waits_for *wait)
+static void put_parts(const struct mpiq_teller *t, const struct mpiq_waits_for *wait)
 {
     if (wait->part_count > 0 && wait->parts[0].kind == MPIQ_PART_REQUEST && wait->parts[0].given) {
         put_given_requests(t, wait);
@@ -386,7 +379,7 @@ static void put_parts(const struct teller *t, const struct mpiq_waits_for *wait)
         mpiq_buffer_printf(t->out, " %s %" PRIu64 " more", wait->all ? "and" : "or", rest);
 }
 
-static void put_done(struct mpiq_buffer *out, const struct mpiq_waits_for *wait)
+void mpiq_tell_done(struct mpiq_buffer *out, const struct mpiq_waits_for *wait)
 {
     if (wait->done == 1)
         mpiq_buffer_string(out, " (the other request is done)");
@@ -398,7 +391,7 @@ void mpiq_put_wait(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
                    const struct mpiq_waits_for *wait, const char *call, uint32_t process,
                    enum mpiq_wait_form form)
 {
-    struct teller t = {.job = job, .out = buffer, .call = call, .process = process, .form = form};
+    struct mpiq_teller t = {.job = job, .out = buffer, .call = call, .process = process, .form = form};
     if (!wait || wait->part_count == 0)
         return;
     if (is_inside(wait) && wait->part_count > 1 && wait->ranks.size > 0) {
@@ -408,12 +401,12 @@ void mpiq_put_wait(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
     }
     put_parts(&t, wait);
     if (!is_inside(wait))
-        put_done(buffer, wait);
+        mpiq_tell_done(buffer, wait);
 }
 
 void mpiq_put_part_label(struct mpiq_buffer *buffer, const struct mpiq_wait_part *part, const char *call)
 {
-    struct teller t = {.out = buffer};
+    struct mpiq_teller t = {.out = buffer};
     if (part->internal) {
         mpiq_buffer_string(buffer, call);
         return;
@@ -421,11 +414,11 @@ void mpiq_put_part_label(struct mpiq_buffer *buffer, const struct mpiq_wait_part
     switch (part->kind) {
     case MPIQ_PART_RECEIVE:
     case MPIQ_PART_PROBE:
-        put_tag(&t, part);
+        mpiq_tell_tag(&t, part);
         break;
     case MPIQ_PART_SEND:
         mpiq_buffer_string(buffer, "send, ");
-        put_tag(&t, part);
+        mpiq_tell_tag(&t, part);
         break;
     case MPIQ_PART_COLLECTIVE:
         mpiq_buffer_string(buffer, part->collective ? part->collective : call);
@@ -434,178 +427,4 @@ void mpiq_put_part_label(struct mpiq_buffer *buffer, const struct mpiq_wait_part
         mpiq_buffer_string(buffer, call);
         break;
     }
-}
-
-/* Of ranks that are in several communicators which the user tells apart no more: of all of them. */
-static void put_communicators(const struct teller *t, const struct mpiq_rank_set *ranks, uint32_t comm)
-{
-    struct mpiq_rank_set members _cleanup_(mpiq_rank_set_deinit) = {0};
-    if (!mpiq_job_communicator_members(t->job, comm, &members)) {
-        mpiq_buffer_fail(t->out);
-        return;
-    }
-    if (mpiq_rank_set_includes(&members, ranks)) {
-        mpiq_put_communicator(t->job, t->out, comm);
-        return;
-    }
-    char *words _cleanup_free_ = mpiq_job_communicators_words(t->job, comm);
-    if (words)
-        mpiq_buffer_string(t->out, words);
-    else
-        mpiq_buffer_fail(t->out);
-}
-
-/* "collective 6 on MPI_COMM_WORLD"; nothing where neither is known. */
-static void put_running_number(const struct teller *t, const struct mpiq_evidence *evidence,
-                               const struct mpiq_wait_part *part)
-{
-    const char *name = mpiq_job_communicator_name(t->job, part->comm);
-    if (part->number > 0)
-        mpiq_buffer_printf(t->out, "collective %" PRId64, part->number);
-    if (!*name)
-        return;
-    mpiq_buffer_string(t->out, part->number > 0 ? " on " : "on ");
-    put_communicators(t, &evidence->ranks, part->comm);
-}
-
-/* A frame's place names its object, one that a return address stands for does not. */
-static bool same_line(const struct mpiq_job_state *job, uint32_t a, uint32_t b)
-{
-    if (a >= job->site_count || b >= job->site_count)
-        return false;
-    const struct mpiq_site *left = &job->sites[a];
-    const struct mpiq_site *right = &job->sites[b];
-    return left->file == right->file && left->line == right->line && left->function == right->function;
-}
-
-static bool put_started(const struct teller *t, const struct mpiq_evidence *evidence, const char *before)
-{
-    uint32_t started = evidence->started;
-    if (started == MPIQ_NONE && evidence->wait && evidence->wait->part_count > 0)
-        started = evidence->wait->parts[0].started;
-    if (started >= t->job->site_count || same_line(t->job, started, evidence->site))
-        return false;
-    const struct mpiq_site *place = &t->job->sites[started];
-    mpiq_buffer_string(t->out, before);
-    mpiq_put_place(t->out, mpiq_job_string(t->job, place->file), place->line,
-                   place->file ? NULL : mpiq_job_string(t->job, place->function), NULL);
-    return true;
-}
-
-static void put_collective_detail(const struct teller *t, const struct mpiq_evidence *evidence,
-                                  const struct mpiq_wait_part *part)
-{
-    if (is_call(t, part->collective) || !part->collective) {
-        put_running_number(t, evidence, part);
-        return;
-    }
-    mpiq_buffer_printf(t->out, "for %s", part->collective);
-    put_started(t, evidence, " started at ");
-    if (part->number > 0 || part->comm != MPIQ_NONE) {
-        mpiq_buffer_string(t->out, ", ");
-        put_running_number(t, evidence, part);
-    }
-}
-
-/* Whether they are two ranks that wait for each other. */
-static bool is_pair(const struct mpiq_evidence *evidence)
-{
-    const struct mpiq_rank_set awaited = mpiq_borrowed_set(&evidence->wait->ranks);
-    return evidence->ranks.size == 2 && mpiq_rank_set_equal(&evidence->ranks, &awaited);
-}
-
-/* "each to the next rank (4 to 0), tag 3, 1 MiB": of ranks that do the same relative to themselves. */
-static void put_relative_detail(const struct teller *t, const struct mpiq_evidence *evidence,
-                                const struct mpiq_wait_part *part)
-{
-    const struct mpiq_rank_set *ranks = &evidence->ranks;
-    const char *towards = part->kind == MPIQ_PART_SEND ? "to" : "from";
-    mpiq_buffer_printf(t->out, "each %s ", towards);
-    if (is_pair(evidence))
-        mpiq_buffer_string(t->out, "the other");
-    else if (part->offset == 1 || part->offset == -1)
-        mpiq_buffer_string(t->out, part->offset == 1 ? "the next rank" : "the previous rank");
-    else
-        put_offset(t->out, part->offset);
-    bool all = ranks->count == 1 && ranks->size == (uint64_t)evidence->relation.size;
-    if (part->wraps && !is_pair(evidence) && all && (part->offset == 1 || part->offset == -1)) {
-        uint32_t edge = part->offset == 1 ? ranks->ranges[0].last : ranks->ranges[0].first;
-        uint32_t other = part->offset == 1 ? ranks->ranges[0].first : ranks->ranges[0].last;
-        mpiq_buffer_printf(t->out, " (%" PRIu32 " %s %" PRIu32 ")", edge, towards, other);
-    }
-    mpiq_buffer_string(t->out, ", ");
-    put_tag(t, part);
-    if (part->kind == MPIQ_PART_SEND && part->bytes >= 0) {
-        mpiq_buffer_string(t->out, ", ");
-        mpiq_put_size(t->out, part->bytes);
-    }
-    mpiq_put_on(t->job, t->out, part->comm);
-    put_started(t, evidence, ", started at ");
-}
-
-/* "receive posted at exchange.c:7: tag 42 from rank 3"; false where that place is not known. */
-static bool put_posted_detail(const struct teller *t, const struct mpiq_evidence *evidence,
-                              const struct mpiq_wait_part *part)
-{
-    bool sends = part->kind == MPIQ_PART_SEND;
-    if (!put_started(t, evidence, sends ? "send started at " : "receive posted at "))
-        return false;
-    mpiq_buffer_string(t->out, ": ");
-    if (!sends) {
-        put_receive(t, part);
-        return true;
-    }
-    put_tag(t, part);
-    if (part->bytes >= 0) {
-        mpiq_buffer_string(t->out, ", ");
-        mpiq_put_size(t->out, part->bytes);
-    }
-    mpiq_buffer_string(t->out, " to ");
-    put_peer(t, part);
-    mpiq_put_on(t->job, t->out, part->comm);
-    return true;
-}
-
-static void put_wait_detail(const struct teller *t, const struct mpiq_evidence *evidence)
-{
-    const struct mpiq_waits_for *wait = evidence->wait;
-    const struct mpiq_wait_part *part = wait->part_count == 1 && wait->more == 0 ? wait->parts : NULL;
-    bool message =
-        part && !part->internal && (part->kind == MPIQ_PART_RECEIVE || part->kind == MPIQ_PART_SEND);
-    if (part && part->kind == MPIQ_PART_COLLECTIVE && part->given) {
-        put_given_collective(t, part);
-        return;
-    }
-    if (part && part->kind == MPIQ_PART_COLLECTIVE) {
-        put_collective_detail(t, evidence, part);
-        return;
-    }
-    if (message && !part->given &&
-        (part->relative || (part->peer == MPIQ_NONE && !part->any && is_pair(evidence))))
-        put_relative_detail(t, evidence, part);
-    else if (!message || !put_posted_detail(t, evidence, part)) {
-        mpiq_buffer_string(t->out, evidence->activity == MPIQ_ACTIVITY_POLLING ? "polls for " : "waits for ");
-        mpiq_put_wait(t->job, t->out, wait, t->call, t->process, t->form);
-        return;
-    }
-    put_done(t->out, wait);
-}
-
-void mpiq_put_evidence_detail(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
-                              const struct mpiq_evidence *evidence)
-{
-    uint32_t process = MPIQ_NONE;
-    if (evidence->ranks.count > 0)
-        process = mpiq_job_process(job, evidence->ranks.ranges[0].world, evidence->ranks.ranges[0].first);
-    struct teller t = {.job = job, .out = buffer, .call = evidence->call, .process = process};
-    size_t before = buffer->length;
-    if (evidence->wait && process != MPIQ_NONE)
-        put_wait_detail(&t, evidence);
-    if (buffer->length == before)
-        mpiq_put_last_call(buffer, &evidence->last);
-    if (!evidence->note || !*evidence->note)
-        return;
-    if (buffer->length > before)
-        mpiq_buffer_string(buffer, "; ");
-    mpiq_buffer_string(buffer, evidence->note);
 }
