@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "process/history_state.h"
+#include "process/history_state_private.h"
 
 #include <string.h>
 
@@ -9,27 +9,6 @@
 /* Bytes above the stack pointer that may be arguments of a call, for its callee to use. */
 enum { STACK_ARGUMENTS = 64 };
 
-static struct mpiq_history_word unknown(bool frame)
-{
-    return (struct mpiq_history_word){.kind = MPIQ_HISTORY_UNKNOWN, .frame = frame};
-}
-
-static struct mpiq_history_word number(uint64_t value)
-{
-    return (struct mpiq_history_word){.kind = MPIQ_HISTORY_NUMBER, .value = value};
-}
-
-static bool is_frame(const struct mpiq_history_word *word)
-{
-    return word->kind == MPIQ_HISTORY_FRAME || word->frame;
-}
-
-static bool is_same(const struct mpiq_history_word *a, const struct mpiq_history_word *b)
-{
-    return a->kind == b->kind && a->frame == b->frame && a->narrow == b->narrow && a->symbol == b->symbol &&
-           a->value == b->value;
-}
-
 static bool has_base_of(const struct mpiq_history_word *a, const struct mpiq_history_word *b)
 {
     return a->kind == b->kind && a->symbol == b->symbol;
@@ -37,18 +16,13 @@ static bool has_base_of(const struct mpiq_history_word *a, const struct mpiq_his
 
 /* ---- memory ---- */
 
-static void drop_slot(struct mpiq_history_state *state, size_t index)
-{
-    state->slots[index] = state->slots[--state->slot_count];
-}
-
 /* The words in the frame, or all others, may have been written. */
 static void forget(struct mpiq_history_state *state, bool of_frame, bool keep_made)
 {
     for (size_t i = state->slot_count; i-- > 0;) {
         if ((state->slots[i].base.kind == MPIQ_HISTORY_FRAME) == of_frame &&
             !(keep_made && mpiq_history_is_made(&state->slots[i].value)))
-            drop_slot(state, i);
+            mpiq_history_drop_slot(state, i);
     }
 }
 
@@ -59,7 +33,7 @@ static void forget_at(struct mpiq_history_state *state, const struct mpiq_histor
     bool known = address->kind != MPIQ_HISTORY_UNKNOWN && !address->narrow && size <= 1 << 24;
     if (!known) {
         forget(state, false, keep_made);
-        if (is_frame(address))
+        if (mpiq_history_is_frame(address))
             forget(state, true, keep_made);
         return;
     }
@@ -69,11 +43,11 @@ static void forget_at(struct mpiq_history_state *state, const struct mpiq_histor
         bool same = has_base_of(&slot->base, address);
         bool meets = distance < size || 0 - distance < slot->size;
         /* The frame is met by what may be an address of it. */
-        bool either = slot->base.kind == MPIQ_HISTORY_FRAME ? is_frame(address)
+        bool either = slot->base.kind == MPIQ_HISTORY_FRAME ? mpiq_history_is_frame(address)
                       : address->kind == MPIQ_HISTORY_FRAME ? slot->base.frame
                                                             : true;
         if ((same ? meets : either) && !(keep_made && mpiq_history_is_made(&slot->value)))
-            drop_slot(state, i);
+            mpiq_history_drop_slot(state, i);
     }
 }
 
@@ -94,19 +68,19 @@ static struct mpiq_history_word name(struct mpiq_history_state *state, uint64_t 
     for (size_t i = 0; i < MPIQ_HISTORY_REGISTERS; i++) {
         struct mpiq_history_word *word = &state->registers[i];
         if (word->kind == MPIQ_HISTORY_NAMED && word->symbol == symbol)
-            *word = unknown(word->frame);
+            *word = mpiq_history_unknown(word->frame);
     }
     for (size_t i = state->slot_count; i-- > 0;) {
         const struct mpiq_history_slot *slot = &state->slots[i];
         if ((slot->base.kind == MPIQ_HISTORY_NAMED && slot->base.symbol == symbol) ||
             (slot->value.kind == MPIQ_HISTORY_NAMED && slot->value.symbol == symbol))
-            drop_slot(state, i);
+            mpiq_history_drop_slot(state, i);
     }
     for (size_t i = 0; i < state->call_count; i++) {
         for (size_t j = 0; j < MPIQ_CALL_WORDS; j++) {
             struct mpiq_history_word *word = &state->calls[i].words[j];
             if (word->kind == MPIQ_HISTORY_NAMED && word->symbol == symbol)
-                *word = unknown(word->frame);
+                *word = mpiq_history_unknown(word->frame);
         }
     }
     return (struct mpiq_history_word){.kind = MPIQ_HISTORY_NAMED, .frame = frame, .symbol = symbol};
@@ -121,7 +95,7 @@ static void mark_stored(struct mpiq_history_state *state, const struct mpiq_hist
                         uint64_t size)
 {
     if (address->kind != MPIQ_HISTORY_FRAME) {
-        state->others = state->others || is_frame(address);
+        state->others = state->others || mpiq_history_is_frame(address);
         return;
     }
     uint64_t first = address->value + FRAME_BYTES;
@@ -145,7 +119,7 @@ bool mpiq_history_is_stored(const struct mpiq_history_state *state, uint64_t dis
     return false;
 }
 
-/* ---- the beginning, and joins ---- */
+/* ---- the beginning ---- */
 
 void mpiq_history_begin(struct mpiq_history_state *state, const struct mpiq_architecture *architecture)
 {
@@ -160,87 +134,8 @@ void mpiq_history_anything(struct mpiq_history_state *state)
 {
     memset(state, 0, sizeof *state);
     for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++)
-        state->registers[i] = unknown(true);
+        state->registers[i] = mpiq_history_unknown(true);
     state->spilled = state->escaped = state->owed = state->others = true;
-}
-
-static bool join_word(struct mpiq_history_word *word, const struct mpiq_history_word *other)
-{
-    struct mpiq_history_word both = *word;
-    if (!is_same(word, other))
-        both = unknown(is_frame(word) || is_frame(other));
-    bool less = !is_same(word, &both);
-    *word = both;
-    return less;
-}
-
-static bool join_flag(bool *flag, bool other)
-{
-    bool less = other && !*flag;
-    *flag = *flag || other;
-    return less;
-}
-
-static size_t find_slot(const struct mpiq_history_state *state, const struct mpiq_history_word *base,
-                        uint64_t size)
-{
-    size_t i = 0;
-    while (i < state->slot_count && !(state->slots[i].size == size && is_same(&state->slots[i].base, base)))
-        i++;
-    return i;
-}
-
-static bool join_calls(struct mpiq_history_state *state, const struct mpiq_history_state *other)
-{
-    bool less = false;
-    for (size_t i = 0; i < other->call_count; i++) {
-        size_t at = 0;
-        while (at < state->call_count && state->calls[at].address != other->calls[i].address)
-            at++;
-        if (at == state->call_count) {
-            /* Made on one way only: then no word is left of it, but for what comes later. */
-            if (at == MPIQ_HISTORY_CALLS) {
-                less = join_flag(&state->others, true) || less;
-                continue;
-            }
-            state->calls[state->call_count++] = other->calls[i];
-            less = true;
-            continue;
-        }
-        for (size_t j = 0; j < MPIQ_CALL_WORDS; j++)
-            less = join_word(&state->calls[at].words[j], &other->calls[i].words[j]) || less;
-    }
-    return less;
-}
-
-bool mpiq_history_join(struct mpiq_history_state *state, const struct mpiq_history_state *other)
-{
-    bool less = false;
-    for (size_t i = 0; i < MPIQ_HISTORY_REGISTERS; i++)
-        less = join_word(&state->registers[i], &other->registers[i]) || less;
-    for (size_t i = state->slot_count; i-- > 0;) {
-        struct mpiq_history_slot *slot = &state->slots[i];
-        const size_t at = find_slot(other, &slot->base, slot->size);
-        const struct mpiq_history_slot *same = at < other->slot_count ? &other->slots[at] : NULL;
-        if (same && is_same(&same->value, &slot->value)) {
-            less = join_flag(&slot->doubted, same->doubted) || less;
-            continue;
-        }
-        /* Its value may still be an address of the frame. */
-        less = true;
-        if (is_frame(&slot->value) || (same && is_frame(&same->value)))
-            state->spilled = true;
-        drop_slot(state, i);
-    }
-    less = join_calls(state, other) || less;
-    less = join_flag(&state->spilled, other->spilled) || less;
-    less = join_flag(&state->escaped, other->escaped) || less;
-    less = join_flag(&state->others, other->others) || less;
-    for (size_t i = 0; i < sizeof state->stored / sizeof *state->stored; i++) {
-        less = less || (other->stored[i] & ~state->stored[i]);
-        state->stored[i] |= other->stored[i];
-    }
-    return join_flag(&state->owed, other->owed) || less;
 }
 
 /* ---- operands ---- */
@@ -251,7 +146,7 @@ static struct mpiq_history_word lower(struct mpiq_history_word word)
     if (word.kind == MPIQ_HISTORY_NUMBER)
         word.value = mpiq_word_cut(word.value, 4);
     else if (word.kind == MPIQ_HISTORY_FRAME)
-        word = unknown(true);
+        word = mpiq_history_unknown(true);
     word.narrow = word.kind == MPIQ_HISTORY_NAMED;
     return word;
 }
@@ -272,7 +167,7 @@ static struct mpiq_history_word sum(const struct mpiq_history_word *a, const str
     const struct mpiq_history_word *base = b->kind == MPIQ_HISTORY_NUMBER ? a : b;
     const struct mpiq_history_word *more = base == a ? b : a;
     if (more->kind != MPIQ_HISTORY_NUMBER || base->kind == MPIQ_HISTORY_UNKNOWN)
-        return unknown(is_frame(a) || is_frame(b));
+        return mpiq_history_unknown(mpiq_history_is_frame(a) || mpiq_history_is_frame(b));
     struct mpiq_history_word result = *base;
     result.value += more->value;
     return result;
@@ -283,8 +178,8 @@ static struct mpiq_history_word address_of(struct mpiq_history_state *state,
                                            const struct mpiq_operand *operand)
 {
     if (operand->unfollowed)
-        return unknown(true);
-    struct mpiq_history_word address = number(operand->value);
+        return mpiq_history_unknown(true);
+    struct mpiq_history_word address = mpiq_history_number(operand->value);
     if (operand->reg >= 0) {
         const struct mpiq_history_word base = read_register(state, instruction, operand->reg);
         address = sum(&address, &base);
@@ -294,10 +189,10 @@ static struct mpiq_history_word address_of(struct mpiq_history_state *state,
         if (index.kind == MPIQ_HISTORY_NUMBER)
             index.value *= operand->scale;
         else if (operand->scale != 1)
-            index = unknown(is_frame(&index));
+            index = mpiq_history_unknown(mpiq_history_is_frame(&index));
         address = sum(&address, &index);
     }
-    return address.narrow ? unknown(is_frame(&address)) : address;
+    return address.narrow ? mpiq_history_unknown(mpiq_history_is_frame(&address)) : address;
 }
 
 static struct mpiq_history_word load(struct mpiq_history_state *state,
@@ -305,10 +200,10 @@ static struct mpiq_history_word load(struct mpiq_history_state *state,
                                      const struct mpiq_operand *operand)
 {
     const struct mpiq_history_word address = address_of(state, instruction, operand);
-    bool frame = state->escaped || (state->spilled && is_frame(&address));
+    bool frame = state->escaped || (state->spilled && mpiq_history_is_frame(&address));
     if (operand->width != 4 && operand->width != 8)
-        return unknown(frame && operand->width > 8);
-    const size_t at = find_slot(state, &address, operand->width);
+        return mpiq_history_unknown(frame && operand->width > 8);
+    const size_t at = mpiq_history_find_slot(state, &address, operand->width);
     if (at < state->slot_count) {
         state->slots[at].doubted = false;
         return state->slots[at].value;
@@ -328,7 +223,7 @@ static struct mpiq_history_word operand_of(struct mpiq_history_state *state,
     struct mpiq_history_word word;
     switch (operand->kind) {
     case MPIQ_OPERAND_NUMBER:
-        return number(operand->value);
+        return mpiq_history_number(operand->value);
     case MPIQ_OPERAND_MEMORY:
         return load(state, instruction, operand);
     case MPIQ_OPERAND_REGISTER:
@@ -338,10 +233,10 @@ static struct mpiq_history_word operand_of(struct mpiq_history_state *state,
         if (operand->width == 4)
             return lower(word);
         if (word.kind == MPIQ_HISTORY_NUMBER)
-            return number(mpiq_word_cut(word.value, operand->width));
-        return unknown(is_frame(&word));
+            return mpiq_history_number(mpiq_word_cut(word.value, operand->width));
+        return mpiq_history_unknown(mpiq_history_is_frame(&word));
     default:
-        return unknown(state->spilled || state->escaped);
+        return mpiq_history_unknown(state->spilled || state->escaped);
     }
 }
 
@@ -357,17 +252,23 @@ static struct mpiq_history_word computed(int operation, const struct mpiq_histor
         return sum(a, b);
     case MPIQ_SUBTRACT:
         minus.value = 0 - minus.value;
-        return b->kind == MPIQ_HISTORY_NUMBER ? sum(a, &minus) : unknown(is_frame(a) || is_frame(b));
+        return b->kind == MPIQ_HISTORY_NUMBER
+                   ? sum(a, &minus)
+                   : mpiq_history_unknown(mpiq_history_is_frame(a) || mpiq_history_is_frame(b));
     case MPIQ_AND:
-        return numbers ? number(a->value & b->value) : unknown(is_frame(a) || is_frame(b));
+        return numbers ? mpiq_history_number(a->value & b->value)
+                       : mpiq_history_unknown(mpiq_history_is_frame(a) || mpiq_history_is_frame(b));
     case MPIQ_OR:
-        return numbers ? number(a->value | b->value) : unknown(is_frame(a) || is_frame(b));
+        return numbers ? mpiq_history_number(a->value | b->value)
+                       : mpiq_history_unknown(mpiq_history_is_frame(a) || mpiq_history_is_frame(b));
     case MPIQ_XOR:
-        return numbers ? number(a->value ^ b->value) : unknown(is_frame(a) || is_frame(b));
+        return numbers ? mpiq_history_number(a->value ^ b->value)
+                       : mpiq_history_unknown(mpiq_history_is_frame(a) || mpiq_history_is_frame(b));
     case MPIQ_MULTIPLY:
-        return numbers ? number(a->value * b->value) : unknown(is_frame(a) || is_frame(b));
+        return numbers ? mpiq_history_number(a->value * b->value)
+                       : mpiq_history_unknown(mpiq_history_is_frame(a) || mpiq_history_is_frame(b));
     default:
-        return unknown(is_frame(a) || is_frame(b));
+        return mpiq_history_unknown(mpiq_history_is_frame(a) || mpiq_history_is_frame(b));
     }
 }
 
@@ -389,14 +290,14 @@ static struct mpiq_history_word effect_of(struct mpiq_history_state *state,
             break;
         case MPIQ_CHOOSE:
             b = operand_of(state, instruction, &effect->b);
-            if (!is_same(&a, &b))
-                a = unknown(is_frame(&a) || is_frame(&b));
+            if (!mpiq_history_is_same(&a, &b))
+                a = mpiq_history_unknown(mpiq_history_is_frame(&a) || mpiq_history_is_frame(&b));
             break;
         default:
             b = operand_of(state, instruction, &effect->b);
             a = computed(effect->operation, &a, &b);
             b = operand_of(state, instruction, &effect->c);
-            a.frame = a.frame || (effect->c.kind != MPIQ_OPERAND_UNKNOWN && is_frame(&b));
+            a.frame = a.frame || (effect->c.kind != MPIQ_OPERAND_UNKNOWN && mpiq_history_is_frame(&b));
             break;
         }
     }
@@ -406,7 +307,7 @@ static struct mpiq_history_word effect_of(struct mpiq_history_state *state,
 static void store(struct mpiq_history_state *state, const struct mpiq_architecture *architecture,
                   const struct mpiq_instruction *instruction, bool sources_frame)
 {
-    const struct mpiq_history_word eight = number((uint64_t)-8);
+    const struct mpiq_history_word eight = mpiq_history_number((uint64_t)-8);
     struct mpiq_history_word address, value;
     uint64_t size = 8;
     switch (instruction->store) {
@@ -431,9 +332,9 @@ static void store(struct mpiq_history_state *state, const struct mpiq_architectu
     for (unsigned i = 0; i < instruction->stored_count || i == 0; i++) {
         bool told = i < instruction->stored_count && instruction->stored[i].kind != MPIQ_OPERAND_UNKNOWN;
         value = told ? operand_of(state, instruction, &instruction->stored[i])
-                     : unknown(sources_frame || state->escaped || state->spilled);
-        if (is_frame(&value)) {
-            state->spilled = state->spilled || is_frame(&address);
+                     : mpiq_history_unknown(sources_frame || state->escaped || state->spilled);
+        if (mpiq_history_is_frame(&value)) {
+            state->spilled = state->spilled || mpiq_history_is_frame(&address);
             state->escaped = state->escaped || address.kind != MPIQ_HISTORY_FRAME;
         }
         if (value.kind != MPIQ_HISTORY_NUMBER)
@@ -451,7 +352,8 @@ void mpiq_history_step(struct mpiq_history_state *state, const struct mpiq_archi
     uint32_t with_effect = 0;
     bool sources_frame = false;
     for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++)
-        sources_frame = sources_frame || (instruction->sources >> i & 1 && is_frame(&state->registers[i]));
+        sources_frame =
+            sources_frame || (instruction->sources >> i & 1 && mpiq_history_is_frame(&state->registers[i]));
     for (int i = 0; i < instruction->effect_count; i++) {
         made[i] = effect_of(state, instruction, &instruction->effects[i]);
         with_effect |= UINT32_C(1) << instruction->effects[i].reg;
@@ -474,8 +376,8 @@ void mpiq_history_step(struct mpiq_history_state *state, const struct mpiq_archi
     if (with_effect >> architecture->stack & 1)
         return;
     struct mpiq_history_word *top = &state->registers[architecture->stack];
-    const struct mpiq_history_word move = number((uint64_t)instruction->stack_move);
-    *top = instruction->loses_stack ? unknown(true) : sum(top, &move);
+    const struct mpiq_history_word move = mpiq_history_number((uint64_t)instruction->stack_move);
+    *top = instruction->loses_stack ? mpiq_history_unknown(true) : sum(top, &move);
 }
 
 /* ---- calls ---- */
@@ -486,17 +388,17 @@ void mpiq_history_arguments(const struct mpiq_history_state *state,
 {
     const struct mpiq_history_word *top = &state->registers[architecture->stack];
     for (size_t i = 0; i < MPIQ_CALL_WORDS; i++) {
-        words[i] = unknown(false);
+        words[i] = mpiq_history_unknown(false);
         if (i < architecture->argument_count) {
             words[i] = state->registers[architecture->arguments[i]];
             continue;
         }
-        const struct mpiq_history_word offset = number(8 * (i - architecture->argument_count));
+        const struct mpiq_history_word offset = mpiq_history_number(8 * (i - architecture->argument_count));
         const struct mpiq_history_word address = sum(top, &offset);
-        size_t at = find_slot(state, &address, 8);
-        at = at < state->slot_count ? at : find_slot(state, &address, 4);
-        words[i] =
-            at < state->slot_count ? state->slots[at].value : unknown(state->spilled || state->escaped);
+        size_t at = mpiq_history_find_slot(state, &address, 8);
+        at = at < state->slot_count ? at : mpiq_history_find_slot(state, &address, 4);
+        words[i] = at < state->slot_count ? state->slots[at].value
+                                          : mpiq_history_unknown(state->spilled || state->escaped);
     }
 }
 
@@ -514,7 +416,7 @@ static void forget_stack(struct mpiq_history_state *state, const struct mpiq_arc
         if (slot->base.kind != MPIQ_HISTORY_FRAME)
             continue;
         if (top->kind != MPIQ_HISTORY_FRAME || above < 0 || (effect->known && above < (int64_t)pushed * 8))
-            drop_slot(state, i);
+            mpiq_history_drop_slot(state, i);
         else if (!effect->known && above < STACK_ARGUMENTS && !mpiq_history_is_made(&slot->value))
             slot->doubted = true;
     }
@@ -533,7 +435,7 @@ static void write_known(struct mpiq_history_state *state, const struct mpiq_call
         if (effect->writes[i] == 0 || (int)i == effect->made)
             continue;
         forget_at(state, &words[i], effect->writes[i], true);
-        state->owed = state->owed || (effect->made >= 0 && is_frame(&words[i]));
+        state->owed = state->owed || (effect->made >= 0 && mpiq_history_is_frame(&words[i]));
     }
 }
 
@@ -543,13 +445,13 @@ static bool passes_frame(const struct mpiq_history_state *state, const struct mp
 {
     const struct mpiq_history_word *top = &state->registers[architecture->stack];
     for (size_t i = 0; i < architecture->argument_count; i++) {
-        if (is_frame(&words[i]))
+        if (mpiq_history_is_frame(&words[i]))
             return true;
     }
     for (size_t i = 0; i < state->slot_count; i++) {
         const struct mpiq_history_slot *slot = &state->slots[i];
         int64_t above = (int64_t)(slot->base.value - top->value);
-        if (slot->base.kind == MPIQ_HISTORY_FRAME && is_frame(&slot->value) &&
+        if (slot->base.kind == MPIQ_HISTORY_FRAME && mpiq_history_is_frame(&slot->value) &&
             (top->kind != MPIQ_HISTORY_FRAME || (above >= 0 && above < STACK_ARGUMENTS)))
             return true;
     }
@@ -596,6 +498,6 @@ void mpiq_history_call(struct mpiq_history_state *state, const struct mpiq_archi
     }
     for (int i = 0; i < MPIQ_HISTORY_REGISTERS; i++) {
         if (i != architecture->stack && !(preserved >> i & 1))
-            state->registers[i] = unknown(state->escaped);
+            state->registers[i] = mpiq_history_unknown(state->escaped);
     }
 }
