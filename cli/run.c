@@ -16,6 +16,7 @@
 #include "check.h"
 #include "children.h"
 #include "clock.h"
+#include "names/variables.h"
 #include "record.h"
 #include "say.h"
 #include "step.h"
@@ -229,10 +230,9 @@ static void tell(const struct command_line *line, const struct mpiq_job *job)
 /* What the batch system calls the job, else the command's pid. */
 static void name_snapshot(char *ret, size_t size)
 {
-    static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
     const char *name = NULL;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables && !name; i++) {
-        name = getenv(variables[i]);
+    for (size_t i = 0; mpiq_batch_job_variables[i] && !name; i++) {
+        name = getenv(mpiq_batch_job_variables[i]);
         name = name && name[0] && !strchr(name, '/') ? name : NULL;
     }
     if (name)

@@ -12,6 +12,8 @@ const char *const mpiq_rank_variables[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", 
 const char *const mpiq_size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
 const char *const mpiq_local_size_variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL};
 const char *const mpiq_host_variables[] = {"PMIX_HOSTNAME", "SLURMD_NODENAME", NULL};
+const char *const mpiq_batch_job_variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID",
+                                                NULL};
 
 /* Families of variables, by how their names begin. */
 static const char *const of_jobs[] = {

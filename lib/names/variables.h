@@ -12,6 +12,9 @@ extern const char *const mpiq_local_size_variables[]; /* of it, ranks on this ho
 extern const char *const mpiq_host_variables[];       /* the host, as the launcher calls it */
 extern const char *const mpiq_namespace_variable;     /* PMIx's name of the world */
 
+/* The number or name of the batch job that a process is in; ended by NULL. */
+extern const char *const mpiq_batch_job_variables[];
+
 /* Slurm's variables are in the environment of everything in a step, of whatever kind. */
 extern const char *const mpiq_slurm_rank_variable, *const mpiq_slurm_size_variable;
 
