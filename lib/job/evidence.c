@@ -254,6 +254,7 @@ void mpiq_add_evidence(struct mpiq_analysis *analysis, struct mpiq_finding *find
         wanted.started = made->started;
         wanted.owner = made->owner;
         wanted.failed = made->failed;
+        wanted.inside = made->inside;
         *made = wanted;
     }
     struct mpiq_evidence *evidence = &finding->evidence[at];
@@ -493,6 +494,40 @@ static bool fills_host(const struct mpiq_job_state *job, const struct mpiq_rank_
     return host && there == set->size && there < job->process_count;
 }
 
+/* The recorded call of a rank inside which its own code has made another one: the recorder sees the outermost
+   call alone.  MPIQ_NONE: none. */
+static uint32_t inside_of(const struct mpiq_analysis *analysis, uint32_t process)
+{
+    const struct mpiq_job_state *job = analysis->job;
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    uint32_t thread = analysis->diagnosis->ranks[process].thread;
+    const struct mpiq_job_thread *row = thread == MPIQ_NONE ? NULL : &job->threads[thread];
+    for (uint32_t i = 0; rank && row && row->called_back && row->wait_count == 0 && i < rank->past_count;
+         i++) {
+        const struct mpiq_job_past_call *call = &job->past_calls[rank->first_past + i];
+        if (call->end_ns == 0 && call->tid == row->tid && call->call != row->call)
+            return rank->first_past + i;
+    }
+    return MPIQ_NONE;
+}
+
+/* The same of a line of evidence, if it holds for all its ranks: of the first one. */
+static uint32_t all_inside(const struct mpiq_analysis *analysis, const struct mpiq_evidence *evidence)
+{
+    const struct mpiq_job_state *job = analysis->job;
+    uint32_t first = inside_of(analysis, evidence->process);
+    for (uint32_t i = 0; first != MPIQ_NONE && i < evidence->ranks.count; i++) {
+        const struct mpiq_rank_range *range = &evidence->ranks.ranges[i];
+        for (uint32_t rank = range->first; rank <= range->last; rank++) {
+            uint32_t own = inside_of(analysis, mpiq_job_process(job, range->world, rank));
+            if (own == MPIQ_NONE || job->past_calls[own].call != job->past_calls[first].call ||
+                job->past_calls[own].site != job->past_calls[first].site)
+                return MPIQ_NONE;
+        }
+    }
+    return first;
+}
+
 void mpiq_finish_evidence(struct mpiq_analysis *analysis)
 {
     for (size_t i = 0; i < analysis->diagnosis->finding_count; i++) {
@@ -504,6 +539,9 @@ void mpiq_finish_evidence(struct mpiq_analysis *analysis)
             set_wait(analysis, evidence);
             if (evidence->remark == MPIQ_REMARK_NONE && script_ended(analysis->job, evidence))
                 evidence->remark = MPIQ_REMARK_SCRIPT_ENDED;
+            evidence->inside = all_inside(analysis, evidence);
+            if (evidence->remark == MPIQ_REMARK_NONE && evidence->inside != MPIQ_NONE)
+                evidence->remark = MPIQ_REMARK_INSIDE;
         }
         if (finding->evidence_count > 0 && finding->evidence[0].remark == MPIQ_REMARK_NONE)
             finding->evidence[0].remark = first_remark(analysis, finding);

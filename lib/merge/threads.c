@@ -123,6 +123,19 @@ static bool calls_back(const struct mpiq_rank_state *state, const struct mpiq_th
     return false;
 }
 
+static bool is_called_back(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)
+{
+    bool user = false;
+    for (size_t i = thread->mpi_frame < 0 ? thread->frame_count : (size_t)thread->mpi_frame;
+         i < thread->frame_count; i++) {
+        enum mpiq_object_owner owner = mpiq_frame_owner(state, &thread->frames[i]);
+        if (user && owner == MPIQ_OWNER_MPI)
+            return true;
+        user = user || mpiq_owner_is_user(owner);
+    }
+    return false;
+}
+
 /* The call of the C library that a thread is blocked in, by the name in the manual: libc's stacks show what
    is inside of it.  NULL: none. */
 static const char *blocks_in(const struct mpiq_thread *thread)
@@ -221,6 +234,7 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     }
     row->helper = is_helper(adding->state, thread);
     row->calls_back = calls_back(adding->state, thread);
+    row->called_back = is_called_back(adding->state, thread);
     row->state = thread->state ? thread->state : '?';
     row->has_wait_record = thread->has_wait_record;
     row->lock_holder = thread->lock_holder;
@@ -397,7 +411,8 @@ static bool add_given(struct mpiq_adding *adding, const struct mpiq_thread *thre
     size_t count = 0;
     for (size_t i = 0; i < thread->given_count; i++)
         count += !is_told(thread, &thread->given[i]);
-    row->as_given = thread->wait_count == 0 && adding->state->queues != MPIQ_YES;
+    row->as_given = thread->wait_count == 0 &&
+                    (adding->state->queues != MPIQ_YES || adding->state->source == MPIQ_SOURCE_RECORDER);
     if (!MPIQ_RESERVE(job->given, job->given_count, job->builder->given_capacity, count))
         return false;
     row->given_count = (uint32_t)count;

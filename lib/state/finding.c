@@ -291,6 +291,7 @@ struct mpiq_evidence *mpiq_finding_add_evidence(struct mpiq_finding *finding)
         evidence->owner = MPIQ_NONE;
         evidence->last_site = MPIQ_NONE;
         evidence->failed = MPIQ_NONE;
+        evidence->inside = MPIQ_NONE;
     }
     return evidence;
 }

@@ -216,6 +216,7 @@ enum mpiq_remark {
     MPIQ_REMARK_UNRECEIVED,   /* what lies there: the finding's first near miss */
     MPIQ_REMARK_RECEIVED,     /* where the message before was taken: the finding's received_before */
     MPIQ_REMARK_FAILED,       /* a call of theirs that returned an error: `failed` */
+    MPIQ_REMARK_INSIDE,       /* their code runs inside another MPI call: `inside` */
     MPIQ_REMARK_SCRIPT_ENDED, /* an interpreter brings the rank to its end */
     MPIQ_REMARK_THREAD,       /* another thread of the rank than the one in MPI, and who has its lock */
     MPIQ_REMARK_HOST,         /* of a job on several hosts, they are all those on one */
@@ -235,6 +236,7 @@ struct mpiq_evidence {
     enum mpiq_remark remark;
     const struct mpiq_ending *ending; /* END: how they ended; NULL: just with the first one */
     uint32_t failed;                  /* FAILED: in past_calls; MPIQ_NONE */
+    uint32_t inside;                  /* INSIDE: the first one's, in past_calls; MPIQ_NONE */
     uint32_t last_site;               /* END: in sites, where they called MPI last; MPIQ_NONE */
     uint32_t owner;                   /* THREAD: in threads, who has the lock that it waits for; MPIQ_NONE */
     bool finalizes;                   /* they are in MPI_Finalize */

@@ -150,6 +150,7 @@ struct mpiq_job_thread {
     mpiq_string_id stepped; /* the call before which mpiq run --step holds it, in any look; 0: it does not */
     bool has_wait_record;   /* the library keeps a record of it: no wait means that it does not wait */
     bool in_mpi;            /* by its stack or its record */
+    bool called_back;       /* its MPI call is one that such code makes, inside of another one */
     bool calls_back;  /* the user's code runs inside of its MPI call: an operation, an attribute's deletion */
     bool turned;      /* its stack was another one in the first look */
     bool helper;      /* a thread of the MPI library's own: nothing but that library is on its stack, and

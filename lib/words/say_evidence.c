@@ -89,6 +89,7 @@ const char *mpiq_say_remark(struct mpiq_speaker *s, const struct mpiq_finding *f
                             const struct mpiq_evidence *evidence)
 {
     const char *place;
+    const struct mpiq_job_past_call *call;
     switch (evidence->remark) {
     case MPIQ_REMARK_NONE:
         return NULL;
@@ -99,6 +100,11 @@ const char *mpiq_say_remark(struct mpiq_speaker *s, const struct mpiq_finding *f
         return place[0] ? WORDS(s->arena, "got the one before at %s", place) : NULL;
     case MPIQ_REMARK_FAILED:
         return mpiq_say_error(s, evidence->failed, "its ");
+    case MPIQ_REMARK_INSIDE:
+        call = &s->job->past_calls[evidence->inside];
+        place = mpiq_words_place(s->arena, s->job, call->site);
+        return WORDS(s->arena, "inside its %s%s%s", mpiq_job_string(s->job, call->call),
+                     place[0] ? " at " : "", place);
     case MPIQ_REMARK_SCRIPT_ENDED:
         return "its script has ended, perhaps by an exception";
     case MPIQ_REMARK_THREAD:

@@ -730,3 +730,42 @@ CASE(receive_failed)
         HANG(MPI_Ssend(large, LARGE, MPI_INT, 1, 5, WORLD));
     HANG(MPI_Barrier(WORLD));
 }
+
+static int receive_on_deletion(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    return MPI_SUCCESS;
+}
+
+/* An attribute's deletion, inside MPI_Comm_free, receives. */
+CASE(receive_in_a_deletion)
+{
+    MPI_Comm made;
+    int key;
+
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, receive_on_deletion, &key, NULL);
+    MPI_Comm_dup(WORLD, &made);
+    MPI_Comm_set_attr(made, key, NULL);
+    MPI_Comm_free(&made);
+    HANG(MPI_Barrier(WORLD));
+}
+
+static void receive_on_error(MPI_Comm *comm, int *error, ...)
+{
+    (void)comm, (void)error;
+    HANG(WAIT_FOR_NOBODY(0));
+}
+
+/* The program's error handler, inside the MPI_Send that failed, receives. */
+CASE(receive_in_an_error_handler)
+{
+    MPI_Errhandler handler;
+
+    MPI_Comm_create_errhandler(receive_on_error, &handler);
+    MPI_Comm_set_errhandler(WORLD, handler);
+    if (rank == 1)
+        MPI_Send(small, 1, MPI_INT, size, 3, WORLD);
+    HANG(MPI_Barrier(WORLD));
+}
