@@ -51,7 +51,7 @@ void part_communicators(void)
     MPI_Comm_group(row, &group);
     CALL(ROW, NONE, NONE, NONE, MPI_Comm_create(row, group, &copy));
     FREED(&copy);
-    CALL(ROW, NONE, NONE, NONE, MPI_Comm_create_group(row, group, 7, &copy));
+    CALL(ROW, NONE, 7, NONE, MPI_Comm_create_group(row, group, 7, &copy));
     FREED(&copy);
     MPI_Group_free(&group);
     CALL(ROW, NONE, NONE, NONE, MPI_Comm_split_type(row, MPI_COMM_TYPE_SHARED, 0, INFO, &copy));
@@ -59,7 +59,7 @@ void part_communicators(void)
     CALL(ROW, NONE, NONE, NONE, MPI_Comm_set_info(row, info));
     CALL(ROW, NONE, NONE, NONE, MPI_Comm_split(row, rank, 0, &half));
     CALL("half", NONE, NONE, NONE, MPI_Comm_set_name(half, "half"));
-    CALL("half", NONE, NONE, NONE, MPI_Intercomm_create(half, 0, W, other, 8, &inter));
+    CALL("half", NONE, 8, NONE, MPI_Intercomm_create(half, 0, W, other, 8, &inter));
     CALL("inter", NONE, NONE, NONE, MPI_Comm_set_name(inter, "inter"));
     CALL("inter", NONE, NONE, NONE, MPI_Intercomm_merge(inter, rank, &copy));
     FREED(&copy);
@@ -295,7 +295,7 @@ static void make_groups(void)
     PLAIN(MPI_Group_free(&one));
     CALL(WORLD, NONE, NONE, NONE, MPI_Comm_split(W, rank, 0, &half));
     CALL("half", NONE, NONE, NONE, MPI_Comm_set_name(half, "half"));
-    CALL("half", NONE, NONE, NONE, MPI_Intercomm_create(half, 0, W, other, 8, &inter));
+    CALL("half", NONE, 8, NONE, MPI_Intercomm_create(half, 0, W, other, 8, &inter));
     CALL("inter", NONE, NONE, NONE, MPI_Comm_set_name(inter, "inter"));
     CALL("inter", NONE, NONE, NONE, MPI_Comm_remote_group(inter, &result));
     CALL(WORLD, NONE, NONE, NONE, MPI_Win_create(&memory, sizeof memory, 1, INFO, W, &window));
