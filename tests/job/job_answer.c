@@ -124,3 +124,12 @@ void job_check_size(struct job_builder *job, size_t causes, size_t most_findings
     mpiq_job_state_destroy(state);
     job_deinit(job);
 }
+
+bool job_is_deadlock(struct job_builder *job)
+{
+    char *answer = job_answer(job);
+    bool deadlock = strncmp(answer, "deadlock", 8) == 0;
+    free(answer);
+    job_deinit(job);
+    return deadlock;
+}

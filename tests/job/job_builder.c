@@ -244,6 +244,14 @@ void job_polls(struct job_builder *job, int rank)
     job_call(job, rank, "MPI_Test");
 }
 
+void job_recorded(struct job_builder *job)
+{
+    for (int rank = 0; rank < job->ranks; rank++) {
+        for (int look = 0; look < 2; look++)
+            job->states[look][rank]->source = MPIQ_SOURCE_RECORDER;
+    }
+}
+
 void job_unpatched(struct job_builder *job)
 {
     for (int rank = 0; rank < job->ranks; rank++) {

@@ -57,6 +57,8 @@ void job_call(struct job_builder *job, int rank, const char *call);
 void job_polls(struct job_builder *job, int rank);
 /* The library keeps no record (an unpatched one): of all ranks, before anything else is said. */
 void job_unpatched(struct job_builder *job);
+/* All ranks ran under the recorder. */
+void job_recorded(struct job_builder *job);
 
 /* What a rank waits for.  Each begins a new wait, the same in both looks; operations follow. */
 void job_wait(struct job_builder *job, int rank, const char *call, enum mpiq_wait_kind kind);
@@ -116,6 +118,8 @@ void job_check_texts(const struct mpiq_diagnosis *diagnosis);
 char *job_answer(struct job_builder *job);
 /* Asserts that the answer is that, shows both where it is not, and deinits job. */
 void job_expect(struct job_builder *job, const char *wanted);
+/* Whether the verdict is deadlock; the job is gone then, too. */
+bool job_is_deadlock(struct job_builder *job);
 
 /* Asserts that the job is a deadlock of that many causes, and that no text or list in it is long; deinits
    job. How it should be however many ranks there are. */

@@ -411,7 +411,7 @@ MUTATIONS = [
 ]
 
 # Quick first; each with the arguments it runs with.
-TESTS = [("tags", []), ("failed", []), ("causes", []), ("partitioned", []), ("windows", []), ("moments", []), ("joined", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("forced", []), ("neighbours", []), ("paths", []), ("ranks", []), ("asleep", []), ("step_mode", []), ("random", ["60000"]), ("torn", ["4000"])]
+TESTS = [("tags", []), ("failed", []), ("causes", []), ("partitioned", []), ("windows", []), ("fences", []), ("moments", []), ("joined", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("forced", []), ("neighbours", []), ("paths", []), ("ranks", []), ("asleep", []), ("locks", []), ("step_mode", []), ("random", ["60000"]), ("torn", ["4000"])]
 
 
 def run(command):
