@@ -2,7 +2,6 @@
 #include "base/buffer.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,11 +94,16 @@ void mpiq_buffer_signed(struct mpiq_buffer *buffer, int64_t value)
 
 void mpiq_buffer_printf(struct mpiq_buffer *buffer, const char *format, ...)
 {
-    char *text _cleanup_free_ = NULL;
     va_list arguments;
     va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
+    mpiq_buffer_vprintf(buffer, format, arguments);
     va_end(arguments);
+}
+
+void mpiq_buffer_vprintf(struct mpiq_buffer *buffer, const char *format, va_list arguments)
+{
+    char *text _cleanup_free_ = NULL;
+    int length = vasprintf(&text, format, arguments);
     if (length < 0) {
         text = NULL;
         mpiq_buffer_fail(buffer);

@@ -7,6 +7,7 @@
 #ifndef MPIQ_BUFFER_H
 #define MPIQ_BUFFER_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,6 +56,8 @@ void mpiq_buffer_unsigned(struct mpiq_buffer *buffer, uint64_t value);
 void mpiq_buffer_signed(struct mpiq_buffer *buffer, int64_t value);
 void mpiq_buffer_printf(struct mpiq_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+void mpiq_buffer_vprintf(struct mpiq_buffer *buffer, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 /* The text so far as a string, valid until the next change; "" once failed. */
 const char *mpiq_buffer_text(struct mpiq_buffer *buffer);

@@ -195,17 +195,13 @@ void mpiq_print_line(struct mpiq_page *page, struct mpiq_paragraph line, const c
 
 void mpiq_print(struct mpiq_page *page, size_t indent, const char *format, ...)
 {
-    char *text _cleanup_free_ = NULL;
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     va_list arguments;
     va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
+    mpiq_buffer_vprintf(&text, format, arguments);
     va_end(arguments);
-    if (length < 0) {
-        text = NULL;
-        page->out.failed = true;
-        return;
-    }
-    mpiq_print_line(page, (struct mpiq_paragraph){.indent = indent, .hang = indent + 2}, text);
+    mpiq_print_line(page, (struct mpiq_paragraph){.indent = indent, .hang = indent + 2},
+                    mpiq_buffer_text(&text));
 }
 
 static const char *source_phrase(enum mpiq_source source)

@@ -2,7 +2,6 @@
 #include "words/hint.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "state/calls.h"
@@ -29,8 +28,7 @@ static bool put_circle(const struct mpiq_job_state *job, struct mpiq_buffer *tex
 /* Whether all ranks have to come to a call. */
 static bool is_for_all(const char *call)
 {
-    return mpiq_collective_class(call) >= 0 || strncmp(call, "MPI_Init", 8) == 0 ||
-           strcmp(call, "MPI_Finalize") == 0;
+    return mpiq_collective_class(call) >= 0;
 }
 
 /* "Rank 2, the root, is not in that MPI_Bcast.", "Rank 1 is outside MPI: the others may wait for it." */
