@@ -116,6 +116,20 @@ struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *r
     return NULL;
 }
 
+/* The last field of its stat. */
+int mpiq_proc_wait_status(pid_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    struct mpiq_error *error = mpiq_proc_read_line(path, text, sizeof text);
+    if (error) {
+        mpiq_error_destroy(error);
+        return -1;
+    }
+    const char *state = strrchr(text, ')'), *last = strrchr(text, ' ');
+    return state && last && state[1] == ' ' && state[2] == 'Z' ? (int)strtol(last, NULL, 10) : -1;
+}
+
 static long number_in(const char *text, const char *name)
 {
     size_t length = strlen(name);

@@ -45,6 +45,10 @@ bool mpiq_proc_parse_stat(char *text, struct mpiq_proc_stat *ret);
 /* tid 0: the process itself. */
 struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *ret);
 
+/* The wait status (wait(2)) of a process that has ended and that nobody has waited for; -1: it has not, or
+   may not be known. */
+int mpiq_proc_wait_status(pid_t pid);
+
 /* How long a thread has run so far, in nanoseconds; false: the kernel does not say. */
 bool mpiq_proc_thread_time(pid_t pid, pid_t tid, uint64_t *ret);
 

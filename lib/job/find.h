@@ -81,6 +81,9 @@ void mpiq_find_strangers(struct mpiq_analysis *analysis);
 bool mpiq_has_ended(const struct mpiq_job_state *job);
 void mpiq_find_end(struct mpiq_analysis *analysis);
 
+/* How a rank ended, in the diagnosis's memory; NULL without memory. */
+const struct mpiq_ending *mpiq_describe_end(struct mpiq_analysis *analysis, const struct mpiq_job_rank *rank);
+
 /* check.c: of a job at its end (mpiq_is_at_end), what its ranks did and left undone.
    check_messages.c and check_collectives.c do their share. */
 void mpiq_find_check(struct mpiq_analysis *analysis);

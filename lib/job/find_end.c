@@ -16,7 +16,7 @@ bool mpiq_has_ended(const struct mpiq_job_state *job)
     bool any = false;
     for (uint32_t i = 0; i < job->rank_count; i++) {
         const struct mpiq_job_rank *rank = &job->ranks[i];
-        if (rank->process != MPIQ_NONE && rank->end.kind == MPIQ_END_NONE)
+        if (rank->process != MPIQ_NONE && (rank->end.kind == MPIQ_END_NONE || !rank->final))
             return false;
         any = any || rank->process != MPIQ_NONE;
     }
@@ -78,8 +78,7 @@ static bool ended_alike(const struct mpiq_job_rank *first, const struct mpiq_job
            rank->phase == MPIQ_PHASE_FINALIZED;
 }
 
-/* NULL without memory. */
-static const struct mpiq_ending *describe(struct mpiq_analysis *analysis, const struct mpiq_job_rank *rank)
+const struct mpiq_ending *mpiq_describe_end(struct mpiq_analysis *analysis, const struct mpiq_job_rank *rank)
 {
     const char *library = mpiq_job_string(analysis->job, rank->library);
     struct mpiq_ending *ending = mpiq_arena_alloc(analysis->arena, sizeof *ending);
@@ -116,7 +115,7 @@ static const struct mpiq_ending *own_end(struct mpiq_analysis *analysis, const s
     bool finalized = rank->phase >= MPIQ_PHASE_FINALIZED && is_fine(rank);
     return rank->end.kind != MPIQ_END_LIVES && !finalized && may_be_ended(&rank->end)
                ? NULL
-               : describe(analysis, rank);
+               : mpiq_describe_end(analysis, rank);
 }
 
 static void add_evidence(struct mpiq_analysis *analysis, struct mpiq_finding *finding,
@@ -172,7 +171,7 @@ void mpiq_find_end(struct mpiq_analysis *analysis)
     diagnosis->because.reason = MPIQ_REASON_ENDED_WELL;
     if (!first)
         return;
-    const struct mpiq_ending *ending = describe(analysis, first);
+    const struct mpiq_ending *ending = mpiq_describe_end(analysis, first);
     if (ending && ending->end.kind == MPIQ_END_ERROR && diagnosis->finding_count == 0)
         find_mismatches(analysis, first);
     uint32_t cause = ending ? cause_of_error(analysis, ending, first->process) : MPIQ_NONE;

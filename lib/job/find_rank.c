@@ -135,6 +135,9 @@ static void say_behaviour(struct mpiq_analysis *analysis, const struct behaviour
             mpiq_add_evidence(analysis, finding, mpiq_job_process(analysis->job, range->world, rank),
                               group->thread == MPIQ_NONE ? MPIQ_NONE : group->thread, MPIQ_NONE);
     }
+    const struct mpiq_job_rank *first = mpiq_job_rank_of(analysis->job, group->first);
+    if (kind == MPIQ_FINDING_RANK_GONE && group->ranks.size == 1 && first->end.kind != MPIQ_END_NONE)
+        finding->ending = mpiq_describe_end(analysis, first);
     finding->since = waiters.since;
     finding->proven = group->activity == MPIQ_ACTIVITY_GONE && waiters.stuck;
     finding->thread = group->thread;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "job/collective.h"
+#include "names/errors.h"
 #include "names/system_calls.h"
 
 /* A sleeper spends some microseconds on being stopped for its stack, and on going back to sleep. */
@@ -293,6 +294,8 @@ static void rank_activity(const struct mpiq_job_state *job, const struct mpiq_jo
         ret->activity = MPIQ_ACTIVITY_UNREADABLE;
     if (rank->gone || state == 'Z' || state == 'X')
         ret->activity = MPIQ_ACTIVITY_GONE;
+    if (ret->activity == MPIQ_ACTIVITY_GONE && rank->end.kind == MPIQ_END_SIGNAL)
+        ret->signal = mpiq_signal_name(rank->end.code);
     else if (state == 'T' || state == 't')
         ret->activity = MPIQ_ACTIVITY_STOPPED;
     if (!best || !best->in_mpi)

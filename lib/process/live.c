@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -266,6 +267,17 @@ static void name_tracer(pid_t tracer, struct mpiq_target_status *status)
     mpiq_error_destroy(error);
 }
 
+struct mpiq_core_end mpiq_target_live_end(pid_t pid)
+{
+    int status = mpiq_proc_wait_status(pid); /* 0 too where we may not know it */
+    struct mpiq_core_end end = {.kind = MPIQ_CORE_END_NONE};
+    if (status > 0 && WIFSIGNALED(status))
+        end = (struct mpiq_core_end){.kind = MPIQ_CORE_END_SIGNAL, .code = WTERMSIG(status)};
+    else if (status > 0 && WIFEXITED(status))
+        end = (struct mpiq_core_end){.kind = MPIQ_CORE_END_EXIT, .code = WEXITSTATUS(status)};
+    return end;
+}
+
 static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_target_status *ret)
 {
     struct live *live = live_of(target);
@@ -277,6 +289,8 @@ static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_ta
         return mpiq_error_create(MPIQ_ERROR_GONE, "process %d has ended", (int)live->pid);
     }
     status.state = state_of(live, live->pid, stat_line.state);
+    if (status.state == 'Z')
+        status.end = mpiq_target_live_end(live->pid);
     status.cpu_ns = stat_line.state == 'Z' ? stat_line.cpu_ns : cpu_time(live->pid, stat_line.cpu_ns);
     mpiq_proc_usage(live->pid, &status.children_cpu_ns, &status.io_bytes);
     long numbers[2];

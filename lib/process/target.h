@@ -314,6 +314,10 @@ struct mpiq_error *mpiq_target_live_create(pid_t pid, bool stop, struct mpiq_tar
 /* Why a live process that was to be frozen is not: it is read all the same.  NULL if it is, or nobody asked
    for it. */
 const struct mpiq_error *mpiq_target_live_not_frozen(struct mpiq_target *target);
+
+/* How a process of this machine ended that nobody has waited for yet; kind NONE: it is not known, or it ended
+   well. */
+struct mpiq_core_end mpiq_target_live_end(pid_t pid);
 struct mpiq_error *mpiq_target_core_create(const char *path, const char *executable,
                                            struct mpiq_target **ret);
 struct mpiq_error *mpiq_target_wire_create(int in, int out, struct mpiq_target **ret);

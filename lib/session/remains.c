@@ -197,20 +197,6 @@ static void take_in(struct mpiq_remains *remains)
 /* ---- those who go ----------------------------------------------------------------------------------------
  */
 
-/* Of a process whose status nobody has taken yet: the last but one field of its stat. */
-static int status_of_zombie(pid_t pid)
-{
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    struct mpiq_error *error = mpiq_proc_read_line(path, text, sizeof text);
-    if (error) {
-        mpiq_error_destroy(error);
-        return -1;
-    }
-    const char *state = strrchr(text, ')'), *last = strrchr(text, ' ');
-    return state && last && state[1] == ' ' && state[2] == 'Z' ? (int)strtol(last, NULL, 10) : -1;
-}
-
 /* struct pidfd_info of Linux 6.13 and later. */
 struct process_information {
     uint64_t mask;
@@ -260,7 +246,7 @@ static void note_end(struct mpiq_remains *remains, struct remain *remain)
 {
     const int64_t long_before = 2000000000;
     int64_t now = mpiq_now_ns();
-    remain->status = status_of_zombie(remain->pid);
+    remain->status = mpiq_proc_wait_status(remain->pid);
     remain->ended = true;
     remain->at_ns = remain->closed_ns > now - long_before ? remain->closed_ns : now;
     epoll_ctl(remains->epoll, EPOLL_CTL_DEL, remain->process, NULL);

@@ -52,21 +52,49 @@ static struct mpiq_error *add_rank(struct mpiq_look_sources *sources, const stru
     return NULL;
 }
 
+/* The only process of their program that has ended and is a child of the one that started all ranks; 0: there
+   is none, or they are several. */
+static pid_t only_zombie(const struct mpiq_process_table *table, const struct mpiq_found_job *job)
+{
+    enum { COMM = 15 }; /* characters that the kernel keeps of a program's name */
+    const struct mpiq_process *first = mpiq_process_table_find(table, job->ranks[0].pid);
+    pid_t found = 0;
+    for (size_t i = 1; first && i < job->count; i++) {
+        const struct mpiq_process *other = mpiq_process_table_find(table, job->ranks[i].pid);
+        first = other && other->parent == first->parent ? first : NULL;
+    }
+    for (size_t i = 0; first && i < table->count; i++) {
+        const struct mpiq_process *process = &table->processes[i];
+        if (process->state != 'Z' || process->parent != first->parent ||
+            strncmp(process->executable, first->executable, COMM) != 0)
+            continue;
+        if (found > 0)
+            return 0;
+        found = process->pid;
+    }
+    return found;
+}
+
 /* Where the launcher put the whole world on this machine, a rank without a process has ended. */
-static struct mpiq_error *add_gone_ranks(struct mpiq_look_sources *sources, const struct mpiq_found_job *job)
+static struct mpiq_error *add_gone_ranks(struct mpiq_look_sources *sources,
+                                         const struct mpiq_process_table *table,
+                                         const struct mpiq_found_job *job)
 {
     struct mpiq_error *error = NULL;
-    size_t next = 0;
+    size_t next = 0, gone = 0;
     for (int rank = 0; job->whole && rank < job->world_size && !error; rank++) {
         while (next < job->count && job->ranks[next].rank < rank &&
                strcmp(job->ranks[next].nspace, job->ranks[0].nspace) == 0)
             next++;
         bool here = next < job->count && job->ranks[next].rank == rank &&
                     strcmp(job->ranks[next].nspace, job->ranks[0].nspace) == 0;
-        if (!here)
-            error =
-                add_rank(sources, &(struct mpiq_found_rank){.rank = rank, .nspace = job->ranks[0].nspace});
+        if (here)
+            continue;
+        error = add_rank(sources, &(struct mpiq_found_rank){.rank = rank, .nspace = job->ranks[0].nspace});
+        gone++;
     }
+    if (!error && gone == 1)
+        sources->items[sources->count - 1].zombie = only_zombie(table, job);
     return error;
 }
 
@@ -117,7 +145,7 @@ static struct mpiq_error *add_process(struct mpiq_look_sources *sources,
             sources->items[sources->count - 1].world = -1;
     }
     if (!error)
-        error = add_gone_ranks(sources, &job);
+        error = add_gone_ranks(sources, &table, &job);
     /* Spawned worlds count too: more than the first one's size may be here, and still not all. */
     sources->partial = !error && !job.whole && job.ranks[0].nspace && job.world_size != (int)job.count;
     sources->world_size = job.world_size;

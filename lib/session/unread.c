@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "process/target.h"
 #include "rank/rank.h"
 
 struct mpiq_error *mpiq_unread_gone(const struct mpiq_look_source *source, int world_size,
@@ -18,6 +19,8 @@ struct mpiq_error *mpiq_unread_gone(const struct mpiq_look_source *source, int w
     state->gone = true;
     state->process_state = 'X';
     state->pid = source->pid;
+    const struct mpiq_core_end end = mpiq_target_live_end(source->pid > 0 ? source->pid : source->zombie);
+    state->end = (struct mpiq_end){.kind = (uint8_t)end.kind, .code = end.code};
     state->name.rank = source->rank;
     state->world_size = world_size;
     if (source->nspace) {

@@ -49,7 +49,7 @@ enum mpiq_verdict {
    MESSAGE_LOST                    comm, fact, from, to, count, lost
    TYPE_MISMATCH                   comm, fact, received_fact, from, to; of a collective as COLLECTIVE_MISMATCH
    NOT_FREED                       fact, count
-   RANK_GONE                       ending, of a job that has ended
+   RANK_GONE                       ending, of one rank
    RANK_STOPPED, RANK_ELSEWHERE    waiters, thread */
 #define MPIQ_FINDING_KINDS(X)                                       \
     X(COLLECTIVE_INCOMPLETE, "collective_incomplete")               \
@@ -412,6 +412,7 @@ struct mpiq_rank_diagnosis {
     bool asleep_to_write;  /* of those, to write */
     bool asleep_for_mutex; /* of those, on a futex, which a mutex's word may be */
     bool asleep_for_lock;  /* in one that waits for a lock on that file */
+    const char *signal;    /* that ended it; NULL: none, or not known */
     bool beside_runs;      /* one of its threads outside MPI that may yet bring it on runs */
     uint64_t beside_ns;    /* processor time that those threads have used so far */
     const struct mpiq_waits_for *waits_for; /* NULL: for nothing, or not known */

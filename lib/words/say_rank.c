@@ -197,6 +197,17 @@ const char *mpiq_say_tracer(struct mpiq_speaker *s, const struct mpiq_rank_set *
     return first ? tracer(s, first->process, same) : "a debugger";
 }
 
+static const char *how_it_ended(struct mpiq_speaker *s, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(s->job, process);
+    const char *signal = s->diagnosis->ranks[process].signal;
+    if (signal)
+        return WORDS(s->arena, "was ended by %s", signal);
+    return rank && rank->end.kind == MPIQ_END_EXIT
+               ? WORDS(s->arena, "exited with status %" PRId32, rank->end.code)
+               : "has ended";
+}
+
 const char *mpiq_say_does(struct mpiq_speaker *s, uint32_t process, bool plural)
 {
     struct mpiq_arena *arena = s->arena;
@@ -229,7 +240,7 @@ const char *mpiq_say_does(struct mpiq_speaker *s, uint32_t process, bool plural)
                            ? WORDS(arena, "%s held by %s", is, tracer(s, process, !plural))
                            : WORDS(arena, "%s stopped", is));
     case MPIQ_ACTIVITY_GONE:
-        return plural ? "have ended" : "has ended";
+        return plural ? "have ended" : how_it_ended(s, process);
     }
     return "";
 }

@@ -59,7 +59,7 @@ static const char *sentence(struct mpiq_speaker *s, const struct mpiq_finding *f
     case MPIQ_FINDING_TRUNCATION:
         return mpiq_say_truncation(s, finding);
     case MPIQ_FINDING_RANK_GONE:
-        return finding->ending ? mpiq_say_end(s, finding) : mpiq_say_behaviour(s, finding);
+        return s->diagnosis->ended ? mpiq_say_end(s, finding) : mpiq_say_behaviour(s, finding);
     case MPIQ_FINDING_RANK_STOPPED:
     case MPIQ_FINDING_RANK_ELSEWHERE:
         return mpiq_say_behaviour(s, finding);

@@ -32,6 +32,32 @@ static void test_gone(void)
                      "wait in MPI_Barrier at gone.c:12 for rank 2\n");
 }
 
+/* Its parent has not taken notice of it yet: the system tells how it ended. */
+static void test_gone_by(void)
+{
+    static const struct {
+        struct mpiq_end end;
+        const char *said;
+    } rows[] = {{{.kind = MPIQ_END_SIGNAL, .code = 11}, "was ended by SIGSEGV"},
+                {{.kind = MPIQ_END_EXIT, .code = 3}, "exited with status 3"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct job_builder job;
+        char expected[512];
+        job_init(&job, 2);
+        job_recv(&job, 0, WORLD, 1, 7);
+        job_state(&job, 1, 'Z');
+        for (int look = 0; look < 2; look++)
+            job.states[look][1]->end = rows[i].end;
+        snprintf(expected, sizeof expected,
+                 "deadlock: 1 of 2 ranks can never continue\n"
+                 "rank_gone ranks 1: Rank 1 %s; 1 rank has waited 1 m 0 s for it\n"
+                 "  follows from 1: receive_unmatched ranks 0 suspects 1: rank 0 waits in MPI_Recv at "
+                 "solver.c:20 for tag 7 from rank 1\n",
+                 rows[i].said);
+        job_expect(&job, expected);
+    }
+}
+
 static void test_stopped(void)
 {
     struct job_builder job;
@@ -651,6 +677,7 @@ int main(void)
     CU_TestInfo tests[] = {
         {"finished", test_finished},
         {"gone", test_gone},
+        {"how a rank ended is told where the system tells it", test_gone_by},
         {"stopped", test_stopped},
         {"held by a debugger", test_held_by_a_debugger},
         {"all held by a debugger", test_all_held_by_a_debugger},
