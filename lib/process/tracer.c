@@ -140,7 +140,7 @@ static struct mpiq_error *sleeps(pid_t pid, pid_t tid)
     return mpiq_error_create(
         MPIQ_ERROR_TIMEOUT,
         "thread %d of process %d does not stop: no processor is free for it, or it is in uninterruptible "
-        "sleep (a file system or device that does not answer)",
+        "sleep (a file system or device that does not answer, or the freezer of a control group)",
         (int)tid, (int)pid);
 }
 
@@ -149,7 +149,7 @@ static struct mpiq_error *asleep(pid_t pid, pid_t tid)
     return mpiq_error_create(
         MPIQ_ERROR_UNSUPPORTED,
         "thread %d of process %d is in uninterruptible sleep (a file system or device that "
-        "does not answer, most likely): its stack cannot be copied",
+        "does not answer, or the freezer of a control group): its stack cannot be copied",
         (int)tid, (int)pid);
 }
 
