@@ -52,6 +52,23 @@ static bool is_begun_again(long number)
     return false;
 }
 
+/* Whether a read or write of that descriptor is: one of a pipe or a terminal. */
+static bool is_of_pipe(pid_t pid, long number, uint64_t descriptor)
+{
+    static const char *const kinds[] = {"pipe:[", "/dev/pts/"};
+    if (number != SYS_read && number != SYS_readv && number != SYS_write && number != SYS_writev)
+        return false;
+    char path[64], file[LINE_SIZE] = "";
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, (int)descriptor);
+    if (readlink(path, file, sizeof file - 1) < 0)
+        return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strncmp(file, kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* What changes if a thread does anything: how often it has gone to sleep, or was sent to. */
 struct moment {
     char call[LINE_SIZE];
@@ -83,20 +100,22 @@ static bool read_moment(pid_t pid, pid_t tid, struct moment *ret)
 }
 
 /* "232 0x7 0x… 0xSP 0xPC": whether that is a call to be spared, and the last two. */
-static bool parse_call(const char *line, uint64_t *sp, uint64_t *pc)
+static bool parse_call(pid_t pid, const char *line, uint64_t *sp, uint64_t *pc)
 {
     enum { ARGUMENTS = 6 };
     char *next;
     long number = strtol(line, &next, 10);
     if (next == line || number < 0 || is_begun_again(number))
         return false;
-    uint64_t words[ARGUMENTS + 2];
+    uint64_t words[ARGUMENTS + 2] = {0};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *at = next;
         words[i] = strtoull(at, &next, 16);
         if (next == at)
             return false;
     }
+    if (is_of_pipe(pid, number, words[0]))
+        return false;
     *sp = words[ARGUMENTS];
     *pc = words[ARGUMENTS + 1];
     return true;
@@ -128,7 +147,7 @@ static bool copy_once(pid_t pid, pid_t tid, const struct mpiq_register_layout *l
     struct moment before, after;
     uint64_t sp, pc;
     *again = false;
-    if (!read_moment(pid, tid, &before) || !parse_call(before.call, &sp, &pc))
+    if (!read_moment(pid, tid, &before) || !parse_call(pid, before.call, &sp, &pc))
         return false;
     struct mpiq_thread_copy copy = {
         .tid = tid, .stack_start = sp, .stack = malloc(MPIQ_STACK_COPY), .registers.size = layout->size};

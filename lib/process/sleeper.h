@@ -5,7 +5,8 @@
  * A stop ends some system calls with EINTR: those that the kernel does not begin again (epoll_wait, semop,
  * sigtimedwait, a read of a socket with a timeout, signal(7)).  A program that does not expect it would go on
  * from there.  So a thread in any call that is not known to be begun again is read as it sleeps.  The kernel
- * then tells two of its registers, the stack pointer and the pc.
+ * then tells two of its registers, the stack pointer and the pc: what the others hold, arguments of calls for
+ * example, is known only where it is on the stack.
  */
 #ifndef MPIQ_SLEEPER_H
 #define MPIQ_SLEEPER_H
