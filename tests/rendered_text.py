@@ -22,7 +22,6 @@ READS = {
     "lib/rank": ({"sscanf", "strstr"}, "files of /proc, paths, names of functions, options of its programs"),
     "lib/trace": ({"strstr"}, "names of regions in an archive"),
     "lib/hosts": ({"memmem", "sscanf", "strsep", "strstr"}, "launchers' lists and command lines, collectors' streams"),
-    "lib/session": ({"strstr"}, "files of /proc"),
 }
 
 SEARCHES = re.compile(r"\b(strstr|strcasestr|memmem|v?sscanf|strtok(?:_r)?|strsep|regexec|fnmatch|wordexp)\s*\(")

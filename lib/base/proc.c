@@ -172,6 +172,31 @@ long mpiq_proc_status_number(pid_t pid, const char *name)
     return numbers[0];
 }
 
+uint64_t mpiq_proc_count(const char *text, const char *name)
+{
+    long number = number_in(text, name);
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+bool mpiq_proc_parse_call(const char *line, struct mpiq_proc_call *ret)
+{
+    enum { ARGUMENTS = 6 };
+    uint64_t words[ARGUMENTS + 2];
+    char *next;
+    long number = strtol(line, &next, 10);
+    if (next == line || number < 0 || number > INT32_MAX)
+        return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *at = next;
+        words[i] = strtoull(at, &next, 16);
+        if (next == at)
+            return false;
+    }
+    *ret = (struct mpiq_proc_call){.number = number, .sp = words[ARGUMENTS], .pc = words[ARGUMENTS + 1]};
+    memcpy(ret->arguments, words, sizeof ret->arguments);
+    return true;
+}
+
 pid_t mpiq_proc_inner_tid(pid_t pid, pid_t tid)
 {
     char path[80];

@@ -58,6 +58,18 @@ long mpiq_proc_status_number(pid_t pid, const char *name);
 /* Two of them at once. */
 void mpiq_proc_status_numbers(pid_t pid, const char *const names[2], long ret[2]);
 
+/* A count after "NAME:" in the text of a status or io file; 0 if there is none. */
+uint64_t mpiq_proc_count(const char *text, const char *name);
+
+/* What /proc/PID/task/TID/syscall says of a thread in a system call. */
+struct mpiq_proc_call {
+    long number;
+    uint64_t arguments[6], sp, pc;
+};
+
+/* Parses "202 0x7f… 0x80 0x0 0x0 0x0 0x0 0xSP 0xPC".  False: it is in none ("running"; "-1 0xSP 0xPC"). */
+bool mpiq_proc_parse_call(const char *line, struct mpiq_proc_call *ret);
+
 /* The number that a thread has in its own namespace of pids; 0 if that cannot be known. */
 pid_t mpiq_proc_inner_tid(pid_t pid, pid_t tid);
 

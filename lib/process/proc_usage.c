@@ -343,21 +343,13 @@ void mpiq_proc_sleep(pid_t pid, struct mpiq_target_thread *thread)
         mpiq_error_destroy(error);
         return;
     }
-    /* "202 0x7f… 0x80 0x0 0x0 0x0 0x0 0xSP 0xPC"; "running"; "-1 0xSP 0xPC" outside of any call. */
-    char *at = text, *next;
-    long number = strtol(at, &next, 10);
-    if (next == at || number < 0 || number > INT32_MAX)
+    struct mpiq_proc_call call;
+    if (!mpiq_proc_parse_call(text, &call))
         return;
-    uint64_t words[8]; /* its arguments, SP and PC */
-    for (size_t i = 0; i < 8; i++) {
-        at = next;
-        words[i] = strtoull(at, &next, 16);
-        if (next == at)
-            return;
-    }
-    const uint64_t *arguments = words;
+    long number = call.number;
+    const uint64_t *arguments = call.arguments;
     if (number == SYS_restart_syscall)
-        number = restarted(pid, words[7]);
+        number = restarted(pid, call.pc);
     thread->system_call = (int32_t)number;
     thread->futex = number == SYS_futex ? arguments[0] : 0;
     find_object(pid, number, arguments, thread);

@@ -69,17 +69,12 @@ static bool is_of_pipe(pid_t pid, long number, uint64_t descriptor)
     return false;
 }
 
-/* What changes if a thread does anything: how often it has gone to sleep, or was sent to. */
+/* What changes if a thread does anything: the call, how often it went to sleep, how often it lost its
+ * processor. */
 struct moment {
     char call[LINE_SIZE];
-    unsigned long long sleeps, turns;
+    uint64_t sleeps, turns;
 };
-
-static unsigned long long number_after(const char *text, const char *name)
-{
-    const char *at = strstr(text, name);
-    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
-}
 
 static bool read_moment(pid_t pid, pid_t tid, struct moment *ret)
 {
@@ -90,8 +85,8 @@ static bool read_moment(pid_t pid, pid_t tid, struct moment *ret)
     char *status _cleanup_free_ = mpiq_proc_read_of(pid, path, &size);
     if (!status)
         return false;
-    ret->sleeps = number_after(status, "\nvoluntary_ctxt_switches:");
-    ret->turns = number_after(status, "\nnonvoluntary_ctxt_switches:");
+    ret->sleeps = mpiq_proc_count(status, "voluntary_ctxt_switches");
+    ret->turns = mpiq_proc_count(status, "nonvoluntary_ctxt_switches");
     snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
     struct mpiq_error *error = mpiq_proc_read_line(path, ret->call, sizeof ret->call);
     bool good = !error;
@@ -99,26 +94,11 @@ static bool read_moment(pid_t pid, pid_t tid, struct moment *ret)
     return good;
 }
 
-/* "232 0x7 0x… 0xSP 0xPC": whether that is a call to be spared, and the last two. */
-static bool parse_call(pid_t pid, const char *line, uint64_t *sp, uint64_t *pc)
+/* Whether the thread is in a call that a stop may end. */
+static bool parse_call(pid_t pid, const char *line, struct mpiq_proc_call *ret)
 {
-    enum { ARGUMENTS = 6 };
-    char *next;
-    long number = strtol(line, &next, 10);
-    if (next == line || number < 0 || is_begun_again(number))
-        return false;
-    uint64_t words[ARGUMENTS + 2] = {0};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const char *at = next;
-        words[i] = strtoull(at, &next, 16);
-        if (next == at)
-            return false;
-    }
-    if (is_of_pipe(pid, number, words[0]))
-        return false;
-    *sp = words[ARGUMENTS];
-    *pc = words[ARGUMENTS + 1];
-    return true;
+    return mpiq_proc_parse_call(line, ret) && !is_begun_again(ret->number) &&
+           !is_of_pipe(pid, ret->number, ret->arguments[0]);
 }
 
 static size_t read_stack(pid_t pid, uint64_t sp, unsigned char *stack)
@@ -145,15 +125,15 @@ static bool copy_once(pid_t pid, pid_t tid, const struct mpiq_register_layout *l
                       struct mpiq_thread_copy *ret)
 {
     struct moment before, after;
-    uint64_t sp, pc;
+    struct mpiq_proc_call call;
     *again = false;
-    if (!read_moment(pid, tid, &before) || !parse_call(pid, before.call, &sp, &pc))
+    if (!read_moment(pid, tid, &before) || !parse_call(pid, before.call, &call))
         return false;
     struct mpiq_thread_copy copy = {
-        .tid = tid, .stack_start = sp, .stack = malloc(MPIQ_STACK_COPY), .registers.size = layout->size};
-    copy.stack_size = copy.stack ? read_stack(pid, sp, copy.stack) : 0;
-    set_register(&copy, layout->sp, sp);
-    set_register(&copy, layout->pc, pc);
+        .tid = tid, .stack_start = call.sp, .stack = malloc(MPIQ_STACK_COPY), .registers.size = layout->size};
+    copy.stack_size = copy.stack ? read_stack(pid, call.sp, copy.stack) : 0;
+    set_register(&copy, layout->sp, call.sp);
+    set_register(&copy, layout->pc, call.pc);
     copy.unknown = ~(UINT32_C(1) << STACK_POINTER | UINT32_C(1) << PC);
     *again = copy.stack_size > 0 && read_moment(pid, tid, &after);
     bool slept = *again && before.sleeps == after.sleeps && before.turns == after.turns &&

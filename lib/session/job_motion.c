@@ -48,22 +48,16 @@ static bool read_stat(pid_t pid, struct mpiq_moving_process *ret)
     return true;
 }
 
-static unsigned long long number_after(const char *text, const char *name)
-{
-    const char *at = strstr(text, name);
-    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
-}
-
 static void read_io(struct mpiq_moving_process *process)
 {
     size_t size;
     _cleanup_free_ char *text = mpiq_proc_read_of(process->pid, "io", &size);
     if (!text)
         return;
-    process->reads.bytes = number_after(text, "rchar: ");
-    process->reads.calls = number_after(text, "syscr: ");
-    process->writes.bytes = number_after(text, "wchar: ");
-    process->writes.calls = number_after(text, "syscw: ");
+    process->reads.bytes = mpiq_proc_count(text, "rchar");
+    process->reads.calls = mpiq_proc_count(text, "syscr");
+    process->writes.bytes = mpiq_proc_count(text, "wchar");
+    process->writes.calls = mpiq_proc_count(text, "syscw");
 }
 
 /* An eventfd or timerfd moves eight bytes per call: that is a library waking its own threads, not I/O.  Nor
@@ -267,7 +261,7 @@ bool mpiq_job_motion_marks(pid_t pid, uint64_t *cpu_ns, uint64_t *sleeps)
         size_t size = 0;
         snprintf(name, sizeof name, "task/%d/status", (int)tids[i]);
         _cleanup_free_ char *text = mpiq_proc_read_of(pid, name, &size);
-        *sleeps += text ? number_after(text, "\nvoluntary_ctxt_switches:") : 0;
+        *sleeps += text ? mpiq_proc_count(text, "voluntary_ctxt_switches") : 0;
     }
     free(tids);
     mpiq_error_destroy(error);
