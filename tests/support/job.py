@@ -292,8 +292,18 @@ def end_all():
 
 
 def carries(pid, mark):
+    """Whether it was started with that mark in its environment.  One that is being executed has none yet: that is waited
+    for, or a helper on its way would be overlooked."""
+    process = pathlib.Path(f"/proc/{pid}")
+
+    def is_executed():
+        return bool((process / "cmdline").read_bytes()) or (process / "statm").read_text().startswith("0 ")
+
     try:
-        return mark.encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+        if not (process / "environ").read_bytes():
+            with contextlib.suppress(NotMet): # who has wiped its command line
+                wait_until(is_executed, seconds=5, every=0.001)
+        return mark.encode() in (process / "environ").read_bytes()
     except OSError:
         return False
 
