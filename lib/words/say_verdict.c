@@ -118,11 +118,11 @@ const char *mpiq_say_verdict(struct mpiq_speaker *s)
 /* ---- notes --------------------------------------------------------------------------------------------- */
 
 static const char *const notes[] = {
-    [MPIQ_NOTE_UNREAD] = "not read: they are assumed able to act at any moment",
-    [MPIQ_NOTE_ONE_LOOK] = "looked at only once: nothing is proven about them",
+    [MPIQ_NOTE_UNREAD] = "not read: assumed able to act at any moment",
+    [MPIQ_NOTE_ONE_LOOK] = "looked at only once: that proves nothing",
     [MPIQ_NOTE_IDLE] =
-        "have threads whose stacks show them waiting in the C library: these are assumed to wait for "
-        "other threads of the same rank, and without a timeout",
+        "threads whose stacks show them waiting in the C library are assumed to wait for other threads "
+        "of the same rank, and without a timeout",
     [MPIQ_NOTE_STRICT] =
         "run with --strict: standard sends wait for their receive, blocking collectives for all members; "
         "without it the program may finish, by luck",
@@ -133,8 +133,8 @@ static const char *const notes[] = {
         "the trace does not say which message a receive that never completed was for: any "
         "message is assumed to do",
     [MPIQ_NOTE_NO_RECORD] =
-        "their library does not record what a thread waits for: it is assumed to wait for one of "
-        "the operations that its call may be waiting for",
+        "what a thread waits for is not recorded: it is assumed to be one of the operations that its "
+        "call may wait for",
     [MPIQ_NOTE_FACTS_LOST] =
         "made more distinct calls than can be kept: messages and collectives were not compared",
     [MPIQ_NOTE_NOT_CHECKED] = "not checked: did not reach MPI_Finalize, or could not be read there",

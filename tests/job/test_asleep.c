@@ -155,10 +155,10 @@ static void test_idle_helper(void)
         bool assumed = rows[i].proven && rows[i].sleep == MPIQ_SLEEP_UNKNOWN;
         CU_ASSERT_EQUAL(diagnosis->assumption_count, assumed ? 1 : 0);
         if (assumed)
-            CU_ASSERT_STRING_EQUAL(
-                diagnosis->assumptions[0].text,
-                "have threads whose stacks show them waiting in the C library: these are assumed to wait for "
-                "other threads of the same rank, and without a timeout");
+            CU_ASSERT_STRING_EQUAL(diagnosis->assumptions[0].text,
+                                   "threads whose stacks show them waiting in the C library are assumed to "
+                                   "wait for other threads "
+                                   "of the same rank, and without a timeout");
         mpiq_diagnosis_destroy(diagnosis);
         mpiq_job_state_destroy(state);
         job_deinit(&job);

@@ -147,6 +147,6 @@ struct made_job made_mixture(void)
     note->text = "no process of this rank was found on n1";
     note = must(mpiq_diagnosis_add_assumption(made.diagnosis, MPIQ_NOTE_UNREAD));
     no_error(mpiq_rank_set_parse("6", &note->ranks));
-    note->text = "not read: it is assumed able to act at any moment";
+    note->text = "not read: assumed able to act at any moment";
     return made;
 }
