@@ -35,6 +35,8 @@ static bool needs_all(const struct mpiq_node *node)
     return node->need == node->edge_count;
 }
 
+/* A dead end comes first.  But what keeps members from coming to calls that do not fit each other is a bug of
+   its own, and the one that hangs. */
 static uint32_t choose(const struct mpiq_wait_graph *graph, uint32_t index)
 {
     const struct mpiq_node *node = &graph->nodes[index];
@@ -43,9 +45,9 @@ static uint32_t choose(const struct mpiq_wait_graph *graph, uint32_t index)
         uint32_t child = graph->edges[node->first_edge + i].child;
         if (graph->nodes[child].may)
             continue;
-        if (is_dead(graph, child))
+        if (is_dead(graph, child) && (child != MPIQ_NODE_DEAD || !mpiq_ends_last(graph, index)))
             return child;
-        if (best == MPIQ_NONE)
+        if (best == MPIQ_NONE || best == MPIQ_NODE_DEAD)
             best = child;
     }
     return best;

@@ -16,19 +16,23 @@ enum { MOST_NODES = 512, MOST_EDGES = 8192, MOST_CIRCLES = 16 };
 
 struct part {
     const struct mpiq_wait_graph *graph;
+    uint32_t *chosen; /* the explanation's */
     uint32_t nodes[MOST_NODES];
     uint32_t count;
     bool *inside; /* of each node of the graph */
 };
 
-static bool is_dead(const struct part *part, uint32_t node)
+/* Whether a node's child never happens even if the rest of the part alone does not.  Calls that do not fit
+   each other are nobody's end as long as the way goes over a member that has yet to come to them. */
+static bool is_dead(const struct part *part, uint32_t node, uint32_t child)
 {
-    return part->inside[node] || node == MPIQ_NODE_DEAD;
+    bool passed = part->chosen[node] != MPIQ_NODE_DEAD && mpiq_ends_last(part->graph, node);
+    return part->inside[child] || (child == MPIQ_NODE_DEAD && !passed);
 }
 
 /* All nodes of a closed set: along what was chosen, where one child proves it, else along all that never
    happen. False: more than are looked at. */
-static bool gather(struct part *part, const uint32_t *chosen, uint32_t start)
+static bool gather(struct part *part, uint32_t start)
 {
     uint32_t edges = 0;
     part->nodes[part->count++] = start;
@@ -40,7 +44,7 @@ static bool gather(struct part *part, const uint32_t *chosen, uint32_t start)
             return false;
         for (uint32_t j = 0; j < node->edge_count; j++) {
             uint32_t child = part->graph->edges[node->first_edge + j].child;
-            bool along = node->need < node->edge_count || child == chosen[part->nodes[i]];
+            bool along = node->need < node->edge_count || child == part->chosen[part->nodes[i]];
             if (!along || part->graph->nodes[child].may || part->inside[child] || child < MPIQ_NODE_CONSTANTS)
                 continue;
             if (part->count == MOST_NODES)
@@ -78,7 +82,7 @@ static void close_again(struct part *part)
                 continue;
             uint32_t dead = 0;
             for (uint32_t j = 0; j < node->edge_count; j++)
-                dead += is_dead(part, part->graph->edges[node->first_edge + j].child);
+                dead += is_dead(part, part->nodes[i], part->graph->edges[node->first_edge + j].child);
             if (node->edge_count - dead >= node->need) {
                 part->inside[part->nodes[i]] = false;
                 changed = true;
@@ -113,16 +117,16 @@ static void try_to_drop(struct part *part, uint32_t process)
 }
 
 /* Leads those that are left along each other. */
-static void choose_again(const struct part *part, uint32_t *chosen)
+static void choose_again(const struct part *part)
 {
     for (uint32_t i = 0; i < part->count; i++) {
         const struct mpiq_node *node = &part->graph->nodes[part->nodes[i]];
-        if (!part->inside[part->nodes[i]] || is_dead(part, chosen[part->nodes[i]]))
+        if (!part->inside[part->nodes[i]] || is_dead(part, part->nodes[i], part->chosen[part->nodes[i]]))
             continue;
         for (uint32_t j = 0; j < node->edge_count; j++) {
             uint32_t child = part->graph->edges[node->first_edge + j].child;
-            if (is_dead(part, child)) {
-                chosen[part->nodes[i]] = child;
+            if (is_dead(part, part->nodes[i], child)) {
+                part->chosen[part->nodes[i]] = child;
                 break;
             }
         }
@@ -142,7 +146,7 @@ static void shrink(struct part *part, struct mpiq_explanation *explanation, stru
         if (part->inside[part->nodes[i]] && process != MPIQ_NONE)
             try_to_drop(part, process);
     }
-    choose_again(part, explanation->chosen);
+    choose_again(part);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < set->thread_count; i++) {
         if (part->inside[graph->thread_nodes[threads[i]]])
@@ -297,10 +301,9 @@ bool mpiq_explanation_shrink(const struct mpiq_wait_graph *graph, struct mpiq_ex
     uint32_t large_count = 0;
     for (uint32_t i = 0; i < explanation->closed_set_count; i++) {
         struct mpiq_closed_set *set = &explanation->closed_sets[i];
-        *part = (struct part){.graph = graph, .inside = inside};
+        *part = (struct part){.graph = graph, .chosen = explanation->chosen, .inside = inside};
         if (set->thread_count > 1) {
-            if (gather(part, explanation->chosen,
-                       graph->thread_nodes[explanation->threads[set->first_thread]]))
+            if (gather(part, graph->thread_nodes[explanation->threads[set->first_thread]]))
                 shrink(part, explanation, set);
             else if (large_count < MOST_CIRCLES)
                 large[large_count++] = i;

@@ -209,4 +209,8 @@ uint32_t mpiq_unread_message_node(struct mpiq_wait_graph *graph, const struct mp
                                   const struct mpiq_job_thread *thread, const struct mpiq_job_operation *op);
 uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool finalize);
 
+/* Whether a node's own end, MPIQ_NODE_DEAD, is chosen last of its children: calls that do not fit each other
+   are the end once all members have come to them. */
+bool mpiq_ends_last(const struct mpiq_wait_graph *graph, uint32_t index);
+
 #endif

@@ -100,3 +100,12 @@ uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool intern
         return mpiq_rank_node(process);
     return mpiq_graph_node(graph, MPIQ_KIND_INTERNAL, process, 0, 0);
 }
+
+bool mpiq_ends_last(const struct mpiq_wait_graph *graph, uint32_t index)
+{
+    const struct mpiq_node *node = &graph->nodes[index];
+    if (node->kind != MPIQ_KIND_THREAD)
+        return node->kind == MPIQ_KIND_ENTERED;
+    const struct mpiq_job_wait *wait = mpiq_innermost_wait(graph->job, &graph->job->threads[node->subject]);
+    return wait && wait->kind == MPIQ_WAIT_REFUSED;
+}

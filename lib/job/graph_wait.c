@@ -421,15 +421,28 @@ static uint32_t build_counted_call(struct mpiq_wait_graph *graph, const struct m
     return edges;
 }
 
+/* A call that --strict has refused never ends.  Of the members that it would have waited for, some may have a
+   bug of their own that keeps them from coming. */
+static uint32_t build_refused(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                              const struct mpiq_job_thread *thread)
+{
+    uint32_t child = rank->strict && thread->blocking == MPIQ_BLOCKING_COLLECTIVE
+                         ? call_node(graph, rank, thread)
+                         : MPIQ_NODE_UNKNOWN;
+    bool waits = child >= MPIQ_NODE_CONSTANTS && graph->nodes[child].kind == MPIQ_KIND_ENTERED;
+    if (waits)
+        mpiq_graph_edge(graph, child, MPIQ_NONE);
+    mpiq_graph_edge(graph, MPIQ_NODE_DEAD, MPIQ_NONE);
+    return waits ? 2 : 1;
+}
+
 static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                                const struct mpiq_job_thread *thread)
 {
     const struct mpiq_job_state *job = graph->job;
     const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
-    if (wait->kind == MPIQ_WAIT_REFUSED) {
-        mpiq_graph_edge(graph, MPIQ_NODE_DEAD, MPIQ_NONE);
-        return 1;
-    }
+    if (wait->kind == MPIQ_WAIT_REFUSED)
+        return build_refused(graph, rank, thread);
     bool together = wait->kind == MPIQ_WAIT_FENCE || wait->kind == MPIQ_WAIT_WIN_FREE;
     if (together ? mpiq_counted_window(job, rank->process, wait) != MPIQ_NONE : wait->window != MPIQ_NONE)
         return mpiq_build_window(graph, rank, thread, wait);

@@ -447,6 +447,35 @@ static void test_refused(void)
         "and 2 with root 0 (collective 1 on MPI_COMM_WORLD)\n");
 }
 
+/* Rank 0 has yet to come to the refused call: nobody receives what it sends first, a bug of its own. */
+static void test_refused_before(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_called(&job, 0, WORLD, "MPI_Barrier", 1);
+    job_send(&job, 0, WORLD, 1, 21, 1 << 20);
+    job_channel(&job, 0, 1, WORLD, 1, 1);
+    job_operation(&job, 1, WORLD, MPIQ_OPERATION_MESSAGE, 0, 21, 1 << 20);
+    for (int rank = 0; rank < 3; rank++) {
+        if (rank > 0) {
+            job_collective(&job, rank, WORLD, "MPI_Reduce", 2, ANY);
+            job_arguments(&job, rank, WORLD, 0, rank == 1 ? "MPI_MAX" : "MPI_SUM", 8);
+        }
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = job.states[look][rank];
+            struct mpiq_thread *thread = &state->threads[state->thread_count - 1];
+            state->strict = true;
+            if (rank == 1)
+                thread->waits[thread->wait_count - 1].kind = MPIQ_WAIT_REFUSED;
+        }
+    }
+    job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
+                     "send_unmatched ranks 0 suspects 1: Rank 1 never received the message with tag 21 that "
+                     "rank 0 is sending\n"
+                     "collective_argument_mismatch ranks 1-2: Rank 2 called MPI_Reduce with op MPI_SUM, rank "
+                     "1 with op MPI_MAX (collective 2 on MPI_COMM_WORLD)\n");
+}
+
 /* The same of a non-blocking call, which its thread never leaves. */
 static void test_refused_start(void)
 {
@@ -582,6 +611,7 @@ int main(void)
         {"background", test_background},
         {"hidden communicator", test_hidden_communicator},
         {"a call that --strict has refused never ends", test_refused},
+        {"what keeps members from a refused call is a bug of its own", test_refused_before},
         {"a start that --strict has refused never ends", test_refused_start},
         CU_TEST_INFO_NULL,
     };

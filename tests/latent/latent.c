@@ -248,6 +248,15 @@ static void scan_before_send(void)
         MPI_Scan(&value, &sum, 1, MPI_INT, MPI_SUM, WORLD);
 }
 
+/* What is called behind it does not fit either: the message is what hangs. */
+static void send_before_two_ops(void)
+{
+    int out = rank, in = -1;
+    if (rank == 0)
+        MPI_Send(&out, 1, MPI_INT, 1, 19, WORLD);
+    MPI_Reduce(&out, &in, 1, MPI_INT, rank == 1 ? MPI_MAX : MPI_SUM, 0, WORLD);
+}
+
 /* ---- messages that nobody receives: --check -------------------------------------------------------------
  */
 
@@ -534,6 +543,7 @@ static const struct {
     CASE(two_communicators_swapped),
     CASE(bcast_chain_of_roots),
     CASE(scan_before_send),
+    CASE(send_before_two_ops),
     CASE(message_lost),
     CASE(last_message_lost),
     CASE(message_lost_on_freed_communicator),

@@ -43,6 +43,7 @@ STRICT = {
     "two_communicators_swapped": "Rank 0 never entered the MPI_Bcast on \"other\"",
     "bcast_chain_of_roots": "Rank 1 never entered the MPI_Bcast",
     "scan_before_send": "Rank 1 never entered the MPI_Scan",
+    "send_before_two_ops": "Rank 1 never received the message with tag 19 that rank 0 is sending",
 }
 CHECK = {
     "message_lost": ("message_lost", "rank 1 never received the message with tag 20 that rank 0 sent by MPI_Send at latent.c:"),
