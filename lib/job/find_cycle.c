@@ -250,6 +250,8 @@ static void add_inside(struct mpiq_analysis *analysis, const struct mpiq_closed_
         mpiq_analysis_add(analysis, &finding->ranks, process);
         mpiq_analysis_site(analysis, finding, process, threads[i]);
         mpiq_add_evidence(analysis, finding, process, threads[i], MPIQ_NONE);
+        if (analysis->job->threads[threads[i]].takes_back) /* it failed there alone */
+            mpiq_analysis_add(analysis, &finding->suspects, process);
     }
 }
 

@@ -123,6 +123,16 @@ static bool calls_back(const struct mpiq_rank_state *state, const struct mpiq_th
     return false;
 }
 
+static bool takes_back(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)
+{
+    for (int32_t i = 0; i < thread->mpi_frame; i++) {
+        if (!mpiq_owner_is_user(mpiq_frame_owner(state, &thread->frames[i])) &&
+            mpiq_takes_back(thread->mpi_call, thread->frames[i].function))
+            return true;
+    }
+    return false;
+}
+
 static bool is_called_back(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)
 {
     bool user = false;
@@ -234,6 +244,7 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     }
     row->helper = is_helper(adding->state, thread);
     row->calls_back = calls_back(adding->state, thread);
+    row->takes_back = takes_back(adding->state, thread);
     row->called_back = is_called_back(adding->state, thread);
     row->state = thread->state ? thread->state : '?';
     row->has_wait_record = thread->has_wait_record;

@@ -87,3 +87,9 @@ enum mpiq_library_call mpiq_library_call_of(const char *object, const char *func
     }
     return MPIQ_LIBRARY_CALL_NONE;
 }
+
+bool mpiq_takes_back(const char *call, const char *function)
+{
+    return function && strcmp(call, "MPI_File_open") == 0 &&
+           strcmp(function, "mca_common_ompio_file_close") == 0;
+}

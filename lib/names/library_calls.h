@@ -25,4 +25,8 @@ enum mpiq_library_call {
  */
 enum mpiq_library_call mpiq_library_call_of(const char *object, const char *function, bool has_line);
 
+/* Whether a function of an MPI library, inside a call of MPI's, takes back what the call could not do: ompio
+   closes a file again that it has failed to open, together with all who have opened it. */
+bool mpiq_takes_back(const char *call, const char *function);
+
 #endif

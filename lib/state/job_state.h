@@ -152,6 +152,7 @@ struct mpiq_job_thread {
     bool in_mpi;            /* by its stack or its record */
     bool called_back;       /* its MPI call is one that such code makes, inside of another one */
     bool calls_back;  /* the user's code runs inside of its MPI call: an operation, an attribute's deletion */
+    bool takes_back;  /* the library could not do what its MPI call is for, and takes back what was done */
     bool turned;      /* its stack was another one in the first look */
     bool helper;      /* a thread of the MPI library's own: nothing but that library is on its stack, and
                          no MPI call */

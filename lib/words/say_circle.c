@@ -129,10 +129,17 @@ const char *mpiq_say_circle(struct mpiq_speaker *s, const struct mpiq_finding *f
     if (messages < 0)
         return WORDS(arena, "%s receive from each other%s%s, and none has sent%s", who, space, how,
                      finding->received_before == MPIQ_NONE ? "" : " another message");
+    bool opens = finding->collective && mpiq_call_opens_file(finding->collective);
+    if (opens && finding->suspects.size > 0)
+        return WORDS(arena,
+                     "%s%s failed on %s alone: %s wait for each other inside it (check the file's name, its "
+                     "directory, permissions)",
+                     finding->collective, mpiq_words_on(arena, s->job, finding->comm),
+                     mpiq_words_ranks(arena, &finding->suspects), who);
     if (finding->collective)
         return WORDS(arena, "%s wait for each other inside %s%s: %s", who, finding->collective,
                      mpiq_words_on(arena, s->job, finding->comm),
-                     mpiq_call_opens_file(finding->collective)
+                     opens
                          ? "it may have failed on some of them (the file's name, its directory, permissions)"
                          : "their arguments may not match");
     return WORDS(arena, "%s wait for each other%s%s%s", who, space, how, partition(s, finding));

@@ -426,3 +426,12 @@ CASE(intercomm_gather_without_a_root)
     HANG(MPI_Gather(large, LARGE / 4, MPI_INT, large_received, LARGE / 4, MPI_INT, 0, across));
     HANG(MPI_Barrier(WORLD));
 }
+
+/* The directory that rank 1 gives does not exist. */
+CASE(file_open_without_a_directory)
+{
+    const char *name = rank == 1 ? "no-such-directory/corpus-file" : "corpus-file";
+
+    HANG(MPI_File_open(WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &opened));
+    MPI_Barrier(WORLD);
+}

@@ -48,28 +48,59 @@ static void test_inside_one_collective(void)
     check_evidence(&job, check_inside);
 }
 
+/* The newest frame of a rank, inside its MPI call. */
+static void is_inside(struct job_builder *job, int rank, const char *function, uint8_t owner)
+{
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job->states[look][rank];
+        struct mpiq_thread *thread = &state->threads[0];
+        CU_ASSERT_PTR_NOT_NULL_FATAL(mpiq_thread_add_frame(thread));
+        memmove(&thread->frames[1], &thread->frames[0], (thread->frame_count - 1) * sizeof *thread->frames);
+        thread->frames[0] = (struct mpiq_frame){
+            .pc = 0x7008, .function = mpiq_rank_state_intern(state, function), .owner = owner};
+        thread->mpi_frame += 1;
+        thread->user_frame += 1;
+    }
+}
+
 /* Each rank is in it on MPI_COMM_WORLD by its argument; rank 2 closes its file again, on the file's own one.
  */
-static void test_file_that_one_cannot_open(void)
+static void one_cannot_open(struct job_builder *job)
 {
     static const int all[] = {0, 1, 2, 3};
-    struct job_builder job;
-    job_init(&job, 4);
-    int own = job_comm(&job, "of the file", 7, all, 4);
-    job_unpatched(&job);
+    job_init(job, 4);
+    int own = job_comm(job, "of the file", 7, all, 4);
+    job_unpatched(job);
     for (int rank = 0; rank < 4; rank++) {
-        job_collective(&job, rank, rank == 2 ? own : WORLD, "MPI_File_open", 0, (rank + 1) % 4);
+        job_collective(job, rank, rank == 2 ? own : WORLD, "MPI_File_open", 0, (rank + 1) % 4);
         for (int look = 0; look < 2; look++) {
-            struct mpiq_rank_state *state = job.states[look][rank];
+            struct mpiq_rank_state *state = job->states[look][rank];
             struct mpiq_given *given = mpiq_thread_add_given(&state->threads[0]);
             CU_ASSERT_PTR_NOT_NULL_FATAL(given);
             state->communicators[WORLD].handle = 4096;
             *given = (struct mpiq_given){.kind = MPIQ_GIVEN_COMM, .value = 4096};
         }
     }
+}
+
+/* Which rank it is the stack tells, if the library names its functions. */
+static void test_file_that_one_cannot_open(void)
+{
+    static const char some[] = "deadlock: none of the 4 ranks can continue\n"
+                               "wait_cycle ranks 0-3: Ranks 0-3 wait for each other inside MPI_File_open: it "
+                               "may have failed on some of them (the file's name, its directory, "
+                               "permissions)\n";
+    struct job_builder job;
+    one_cannot_open(&job);
+    job_expect(&job, some);
+    one_cannot_open(&job);
+    is_inside(&job, 2, "mca_common_ompio_file_close", MPIQ_OWNER_PART);
     job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
-                     "wait_cycle ranks 0-3: Ranks 0-3 wait for each other inside MPI_File_open: it may have "
-                     "failed on some of them (the file's name, its directory, permissions)\n");
+                     "wait_cycle ranks 0-3 suspects 2: MPI_File_open failed on rank 2 alone: ranks 0-3 wait "
+                     "for each other inside it (check the file's name, its directory, permissions)\n");
+    one_cannot_open(&job);
+    is_inside(&job, 2, "mca_common_ompio_file_close", MPIQ_OWNER_PROGRAM); /* a user's of that name */
+    job_expect(&job, some);
 }
 
 static void check_mutual(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
