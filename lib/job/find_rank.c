@@ -12,8 +12,9 @@
 /* Ranks that do the same at the same place. */
 struct behaviour_group {
     enum mpiq_rank_activity activity;
-    bool traced;           /* held by a debugger, if it is stopped */
-    mpiq_string_id tracer; /* the name of that */
+    bool traced;            /* held by a debugger, if it is stopped */
+    mpiq_string_id tracer;  /* the name of that */
+    mpiq_string_id freezer; /* the file that thaws it, if it is frozen */
     uint32_t site;
     struct mpiq_rank_set ranks;
     const char *library_call; /* of the job's strings; NULL: none */
@@ -109,9 +110,9 @@ static bool are_all_asleep(const struct mpiq_analysis *analysis)
 static void say_behaviour(struct mpiq_analysis *analysis, const struct behaviour_group *group, bool alone)
 {
     struct waiters waiters;
-    enum mpiq_finding_kind kind = group->activity == MPIQ_ACTIVITY_GONE      ? MPIQ_FINDING_RANK_GONE
-                                  : group->activity == MPIQ_ACTIVITY_STOPPED ? MPIQ_FINDING_RANK_STOPPED
-                                                                             : MPIQ_FINDING_RANK_ELSEWHERE;
+    enum mpiq_finding_kind kind = group->activity == MPIQ_ACTIVITY_GONE ? MPIQ_FINDING_RANK_GONE
+                                  : mpiq_is_stopped(group->activity)    ? MPIQ_FINDING_RANK_STOPPED
+                                                                        : MPIQ_FINDING_RANK_ELSEWHERE;
     if (!count_waiters(analysis, group, &waiters)) {
         analysis->failed = true;
         return;
@@ -123,7 +124,8 @@ static void say_behaviour(struct mpiq_analysis *analysis, const struct behaviour
         analysis->failed = true;
         return;
     }
-    mpiq_analysis_site(analysis, finding, group->first, group->thread);
+    if (group->activity != MPIQ_ACTIVITY_FROZEN) /* wherever that was */
+        mpiq_analysis_site(analysis, finding, group->first, group->thread);
     if (finding->site_count > 0) {
         mpiq_rank_set_deinit(&finding->sites[0].ranks);
         analysis->failed =
@@ -149,6 +151,7 @@ static bool is_worth(enum mpiq_rank_activity activity, bool waited_for)
     switch (activity) {
     case MPIQ_ACTIVITY_GONE:
     case MPIQ_ACTIVITY_STOPPED:
+    case MPIQ_ACTIVITY_FROZEN:
         return true;
     case MPIQ_ACTIVITY_COMPUTING:
     case MPIQ_ACTIVITY_CALLING:
@@ -187,8 +190,9 @@ static uint32_t sleeping_thread(const struct mpiq_analysis *analysis, uint32_t p
 static bool same_behaviour(const struct behaviour_group *a, const struct behaviour_group *b)
 {
     return a->activity == b->activity && a->traced == b->traced && a->tracer == b->tracer &&
-           (a->thread == MPIQ_NONE) == (b->thread == MPIQ_NONE) && a->library_call == b->library_call &&
-           (a->site == b->site || a->activity == MPIQ_ACTIVITY_GONE);
+           a->freezer == b->freezer && (a->thread == MPIQ_NONE) == (b->thread == MPIQ_NONE) &&
+           a->library_call == b->library_call &&
+           (a->site == b->site || a->activity == MPIQ_ACTIVITY_GONE || a->activity == MPIQ_ACTIVITY_FROZEN);
 }
 
 void mpiq_find_ranks(struct mpiq_analysis *analysis)
@@ -215,6 +219,8 @@ void mpiq_find_ranks(struct mpiq_analysis *analysis)
             rank->activity == MPIQ_ACTIVITY_STOPPED ? mpiq_job_rank_of(analysis->job, process) : NULL;
         group.traced = stopped && stopped->traced;
         group.tracer = group.traced ? stopped->tracer_name : 0;
+        if (rank->activity == MPIQ_ACTIVITY_FROZEN)
+            group.freezer = mpiq_job_rank_of(analysis->job, process)->freezer;
         if (rank->activity == MPIQ_ACTIVITY_CALLING || rank->activity == MPIQ_ACTIVITY_ASLEEP)
             group.library_call = rank->library_call;
         if (rank->activity == MPIQ_ACTIVITY_BLOCKED && waited_for) {

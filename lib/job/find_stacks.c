@@ -39,8 +39,7 @@ void mpiq_note_stack_waits(struct mpiq_analysis *analysis)
 static const char *call_of(const struct mpiq_analysis *analysis, uint32_t process)
 {
     const struct mpiq_rank_diagnosis *rank = &analysis->diagnosis->ranks[process];
-    return rank->activity == MPIQ_ACTIVITY_GONE || rank->activity == MPIQ_ACTIVITY_STOPPED ? NULL
-                                                                                           : rank->call;
+    return rank->activity == MPIQ_ACTIVITY_GONE || mpiq_is_stopped(rank->activity) ? NULL : rank->call;
 }
 
 static uint32_t group_of(struct group *groups, uint32_t *count, const char *call)

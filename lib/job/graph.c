@@ -53,7 +53,7 @@ static uint32_t build_rank(struct mpiq_wait_graph *graph, uint32_t process)
         mpiq_graph_edge(graph, MPIQ_NODE_DEAD, MPIQ_NONE);
         return 1;
     }
-    if (graph->diagnosis->ranks[process].activity == MPIQ_ACTIVITY_STOPPED) {
+    if (mpiq_is_stopped(graph->diagnosis->ranks[process].activity)) {
         mpiq_graph_edge(graph, MPIQ_NODE_STOPPED, MPIQ_NONE);
         return 1;
     }
@@ -171,7 +171,7 @@ static bool begin(struct mpiq_wait_graph *graph)
         const struct mpiq_job_rank *rank = &job->ranks[i];
         /* What is stopped may be continued; what has ended waits no more. */
         bool runs = rank->process != MPIQ_NONE &&
-                    graph->diagnosis->ranks[rank->process].activity != MPIQ_ACTIVITY_STOPPED &&
+                    !mpiq_is_stopped(graph->diagnosis->ranks[rank->process].activity) &&
                     graph->diagnosis->ranks[rank->process].activity != MPIQ_ACTIVITY_GONE;
         for (uint32_t j = 0; j < rank->thread_count; j++) {
             uint32_t thread = rank->first_thread + j;

@@ -94,7 +94,7 @@ uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool intern
 {
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(graph->job, process);
     /* Who is stopped completes nothing in the background either. */
-    bool stopped = graph->diagnosis->ranks[process].activity == MPIQ_ACTIVITY_STOPPED;
+    bool stopped = mpiq_is_stopped(graph->diagnosis->ranks[process].activity);
     if (!internal || !rank || stopped || mpiq_never_acts(graph->job, process) ||
         (!mpiq_has_background(graph->job, rank) && !mpiq_has_outstanding(graph->job, rank)))
         return mpiq_rank_node(process);

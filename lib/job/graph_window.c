@@ -173,7 +173,7 @@ static bool is_outside(const struct mpiq_wait_graph *graph, uint32_t process)
     enum mpiq_rank_activity doing =
         process == MPIQ_NONE ? MPIQ_ACTIVITY_UNREADABLE : graph->diagnosis->ranks[process].activity;
     return doing == MPIQ_ACTIVITY_COMPUTING || doing == MPIQ_ACTIVITY_CALLING ||
-           doing == MPIQ_ACTIVITY_ASLEEP || doing == MPIQ_ACTIVITY_STOPPED;
+           doing == MPIQ_ACTIVITY_ASLEEP || mpiq_is_stopped(doing);
 }
 
 /* Whether anybody is known to hold a lock at a target that excludes one of that type. */

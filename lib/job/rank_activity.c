@@ -296,13 +296,13 @@ static void rank_activity(const struct mpiq_job_state *job, const struct mpiq_jo
         ret->activity = MPIQ_ACTIVITY_GONE;
     if (ret->activity == MPIQ_ACTIVITY_GONE && rank->end.kind == MPIQ_END_SIGNAL)
         ret->signal = mpiq_signal_name(rank->end.code);
-    else if (state == 'T' || state == 't')
-        ret->activity = MPIQ_ACTIVITY_STOPPED;
+    else if (ret->activity != MPIQ_ACTIVITY_GONE && (state == 'T' || state == 't' || rank->frozen))
+        ret->activity = rank->frozen ? MPIQ_ACTIVITY_FROZEN : MPIQ_ACTIVITY_STOPPED;
     if (!best || !best->in_mpi)
         return;
     struct mpiq_thread_collective in;
     mpiq_thread_collective(job, rank, best, &in);
-    if (ret->activity == MPIQ_ACTIVITY_BLOCKED || ret->activity == MPIQ_ACTIVITY_STOPPED)
+    if (ret->activity == MPIQ_ACTIVITY_BLOCKED || mpiq_is_stopped(ret->activity))
         ret->since = waited(job, rank, best, &in);
     ret->number = in.number;
     ret->comm = in.comm;

@@ -23,8 +23,9 @@ struct tally {
     uint64_t finished;  /* ranks gone or finalized */
     uint64_t computing; /* threads outside MPI that run */
     uint64_t polling;
-    uint64_t asleep;              /* ranks, outside MPI */
-    uint64_t halted;              /* ranks stopped by a signal */
+    uint64_t asleep; /* ranks, outside MPI */
+    uint64_t halted; /* ranks stopped by a signal, or frozen */
+    uint64_t frozen;
     struct mpiq_rank_set traced;  /* ranks that a debugger holds */
     struct mpiq_rank_set stepped; /* ranks that mpiq run --step holds */
     uint64_t unreadable;          /* of those read */
@@ -98,6 +99,7 @@ static double rank_still(const struct mpiq_job_state *job, const struct mpiq_job
 {
     switch (diagnosed->activity) {
     case MPIQ_ACTIVITY_STOPPED:
+    case MPIQ_ACTIVITY_FROZEN:
         return LONG;
     case MPIQ_ACTIVITY_BLOCKED:
         return wait_lasts(job, rank, diagnosed);
@@ -167,7 +169,9 @@ static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const 
     tally->writes = tally->writes || mpiq_call_writes_window(diagnosed->call);
     tally->for_jobs += mpiq_is_for_job(diagnosed->call);
     tally->asleep += diagnosed->activity == MPIQ_ACTIVITY_ASLEEP && !diagnosed->call;
-    tally->halted += diagnosed->activity == MPIQ_ACTIVITY_STOPPED && !rank->traced;
+    bool frozen = diagnosed->activity == MPIQ_ACTIVITY_FROZEN;
+    tally->frozen += frozen;
+    tally->halted += frozen || (diagnosed->activity == MPIQ_ACTIVITY_STOPPED && !rank->traced);
     if (diagnosed->activity == MPIQ_ACTIVITY_STOPPED && rank->traced)
         mpiq_analysis_add(analysis, &tally->traced, process);
     if (diagnosed->activity == MPIQ_ACTIVITY_HELD)
@@ -188,7 +192,7 @@ static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const 
     double still = rank->looks == 3 || rank->final ? rank_still(analysis->job, rank, diagnosed) : 0;
     if (still < tally->still)
         tally->still = still > 0 ? still : 0;
-    if (diagnosed->activity != MPIQ_ACTIVITY_STOPPED)
+    if (!mpiq_is_stopped(diagnosed->activity))
         add_threads(tally, analysis, rank);
 }
 
@@ -487,6 +491,9 @@ void mpiq_find_verdict(struct mpiq_analysis *analysis)
     } else {
         decide(analysis, MPIQ_VERDICT_RUNNING, MPIQ_REASON_NOT_PROVEN);
     }
+    analysis->diagnosis->because.frozen = (uint8_t)(tally.frozen == 0              ? MPIQ_NO
+                                                    : tally.frozen == tally.halted ? MPIQ_YES
+                                                                                   : MPIQ_UNKNOWN);
     mpiq_rank_set_deinit(&tally.unread);
     mpiq_rank_set_deinit(&tally.traced);
     mpiq_rank_set_deinit(&tally.repeats);

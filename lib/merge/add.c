@@ -297,6 +297,7 @@ static bool describe_rank(const struct mpiq_adding *adding, struct mpiq_job_rank
     rank->end = state->end;
     rank->traced = state->traced;
     rank->tracer = state->tracer;
+    rank->frozen = state->frozen;
     rank->strict = state->strict;
     rank->library_queues = state->library_queues;
     rank->paused_at_end = state->paused_at_end;
@@ -309,6 +310,7 @@ static bool describe_rank(const struct mpiq_adding *adding, struct mpiq_job_rank
                                                          : &nobody;
     return mpiq_job_intern_likely(job, state->host, like->host, &rank->host) &&
            mpiq_job_intern_likely(job, state->tracer_name, like->tracer_name, &rank->tracer_name) &&
+           mpiq_job_intern_likely(job, state->freezer, like->freezer, &rank->freezer) &&
            mpiq_job_intern_likely(job, state->executable, like->executable, &rank->executable) &&
            mpiq_job_intern_likely(job, state->command, like->command, &rank->command) &&
            mpiq_job_intern_likely(job, state->last_mpi_call, like->last_mpi_call, &rank->last_mpi_call) &&

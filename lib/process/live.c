@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "process/proc_usage.h"
+#include "process/freezer.h"
 #include "process/module.h"
 #include "process/module_slots.h"
 #include "process/peer.h"
@@ -44,6 +45,8 @@ struct live {
     struct mpiq_tracer *tracer;        /* likewise; from the beginning if the process is frozen */
     struct mpiq_target_thread *before; /* frozen: its threads as they were before we froze them; else NULL */
     size_t before_count;
+    bool frozen; /* when it was read last: held by a control group's freezer, which that file thaws */
+    char freezer[512];
     struct mpiq_error *not_frozen; /* why it runs on though it was to be frozen */
     char *environment;
     size_t environment_size;
@@ -278,6 +281,11 @@ struct mpiq_core_end mpiq_target_live_end(pid_t pid)
     return end;
 }
 
+static void find_freezer(struct live *live, char state)
+{
+    live->frozen = mpiq_freezer_holds(live->pid, state, live->frozen, live->freezer, sizeof live->freezer);
+}
+
 static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_target_status *ret)
 {
     struct live *live = live_of(target);
@@ -289,6 +297,10 @@ static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_ta
         return mpiq_error_create(MPIQ_ERROR_GONE, "process %d has ended", (int)live->pid);
     }
     status.state = state_of(live, live->pid, stat_line.state);
+    if (!live->before)
+        find_freezer(live, status.state);
+    status.frozen = live->frozen;
+    memcpy(status.freezer, live->freezer, sizeof status.freezer);
     if (status.state == 'Z')
         status.end = mpiq_target_live_end(live->pid);
     status.cpu_ns = stat_line.state == 'Z' ? stat_line.cpu_ns : cpu_time(live->pid, stat_line.cpu_ns);
@@ -466,6 +478,10 @@ static struct mpiq_error *freeze(struct live *live)
     struct mpiq_target_thread *before = NULL;
     size_t count = 0;
     struct mpiq_error *error = live_threads(&live->target, &before, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (before[i].tid == live->pid)
+            find_freezer(live, before[i].state);
+    }
     if (!error)
         error = mpiq_tracer_create(live->pid, true, &live->tracer);
     if (error) {

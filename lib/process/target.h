@@ -47,6 +47,8 @@ struct mpiq_target_status {
     bool traced;              /* somebody else traces it */
     pid_t tracer;             /* who that is; 0 none, or not known */
     char tracer_name[17];     /* by the kernel; "" not known */
+    bool frozen;              /* the freezer of a control group holds it */
+    char freezer[512];        /* the file that thaws it, see process/freezer.h; "" not known */
     uid_t uid;                /* owner; (uid_t)-1 if not known */
     struct mpiq_core_end end; /* kind NONE: it is not known to have ended */
     uint64_t cpu_ns;          /* user and system time of all its threads; 0 if not known */

@@ -28,6 +28,8 @@ void mpiq_wire_write_status(struct mpiq_text *text, const struct mpiq_target_sta
     put_letter(text, "state", status->state);
     mpiq_text_put_bool(text, "core", status->core);
     mpiq_text_put_bool(text, "traced", status->traced);
+    mpiq_text_put_bool(text, "frozen", status->frozen);
+    mpiq_text_put_string(text, "freezer", status->freezer);
     if (status->uid != (uid_t)-1)
         mpiq_text_put_unsigned(text, "uid", status->uid);
     mpiq_text_put_unsigned(text, "cpu_ns", status->cpu_ns);
@@ -163,6 +165,10 @@ struct mpiq_error *mpiq_wire_read_status(const char *json, struct mpiq_target_st
             status.core = bool_of(&parser);
         else if (is(&parser, "traced"))
             status.traced = bool_of(&parser);
+        else if (is(&parser, "frozen"))
+            status.frozen = bool_of(&parser);
+        else if (is(&parser, "freezer"))
+            text_of(&parser, status.freezer, sizeof status.freezer);
         else if (is(&parser, "uid"))
             status.uid = (uid_t)number_of(&parser, UINT32_MAX, (uid_t)-1);
         else if (is(&parser, "cpu_ns"))

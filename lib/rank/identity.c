@@ -125,6 +125,8 @@ void mpiq_rank_add_status(struct mpiq_target *target, const struct mpiq_target_s
     state->traced = status->traced;
     state->tracer = status->tracer;
     snprintf(state->tracer_name, sizeof state->tracer_name, "%s", status->tracer_name);
+    state->frozen = status->frozen;
+    snprintf(state->freezer, sizeof state->freezer, "%s", status->freezer);
     state->gone = !status->core && (status->state == 'Z' || status->state == 'X');
     state->cpu_ns = status->cpu_ns;
     state->children_cpu_ns = status->children_cpu_ns;

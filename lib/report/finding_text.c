@@ -244,8 +244,8 @@ static void put_activity(struct mpiq_buffer *cell, const struct mpiq_evidence *e
         mpiq_buffer_string(cell, mpiq_rank_activity_word(evidence->activity));
     else if (evidence->activity == MPIQ_ACTIVITY_POLLING)
         mpiq_buffer_string(cell, " (polling)");
-    else if (evidence->activity == MPIQ_ACTIVITY_STOPPED)
-        mpiq_buffer_string(cell, " (stopped)");
+    else if (mpiq_is_stopped(evidence->activity))
+        mpiq_buffer_printf(cell, " (%s)", mpiq_rank_activity_word(evidence->activity));
 }
 
 /* Of a rank that is missing from a collective and waits for one that is in it: says so. */

@@ -80,7 +80,8 @@ static struct mpiq_rank_cell cell_of(const struct mpiq_rank_diagnosis *rank)
     static const enum mpiq_style styles[MPIQ_ACTIVITY_GONE + 1] = {
         [MPIQ_ACTIVITY_UNREADABLE] = MPIQ_STYLE_DOUBT, [MPIQ_ACTIVITY_POLLING] = MPIQ_STYLE_WAIT,
         [MPIQ_ACTIVITY_ASLEEP] = MPIQ_STYLE_DOUBT,     [MPIQ_ACTIVITY_HELD] = MPIQ_STYLE_DOUBT,
-        [MPIQ_ACTIVITY_STOPPED] = MPIQ_STYLE_BAD,      [MPIQ_ACTIVITY_GONE] = MPIQ_STYLE_BAD,
+        [MPIQ_ACTIVITY_STOPPED] = MPIQ_STYLE_BAD,      [MPIQ_ACTIVITY_FROZEN] = MPIQ_STYLE_BAD,
+        [MPIQ_ACTIVITY_GONE] = MPIQ_STYLE_BAD,
     };
     /* In a call that waits, what it polls in is what it waits in. */
     bool waits = rank->activity == MPIQ_ACTIVITY_POLLING && rank->call && !mpiq_is_poll(rank->call);

@@ -22,6 +22,8 @@ struct mpiq_error *mpiq_start_state_over(const struct mpiq_look_source *source, 
     bare->process_state = old->process_state;
     bare->final = old->final;
     bare->traced = old->traced;
+    bare->frozen = old->frozen;
+    memcpy(bare->freezer, old->freezer, sizeof bare->freezer);
     bare->cpu_ns = old->cpu_ns;
     memcpy(bare->host, old->host, sizeof bare->host);
     memcpy(bare->executable, old->executable, sizeof bare->executable);

@@ -280,6 +280,7 @@ static const char *rank_moved(const struct mpiq_watch *watch, const struct mpiq_
                    ? works
                    : NULL;
     case MPIQ_ACTIVITY_STOPPED:
+    case MPIQ_ACTIVITY_FROZEN:
     case MPIQ_ACTIVITY_GONE:
         return NULL;
     default: /* computing, asleep, unreadable */

@@ -90,6 +90,7 @@ enum mpiq_finding_kind {
     X(ASLEEP, "asleep", 'z')                                                                              \
     X(HELD, "held", 'h') /* before a call, by mpiq run --step */                                          \
     X(STOPPED, "stopped", 't')                                                                            \
+    X(FROZEN, "frozen", 'f') /* stopped by a control group's freezer */                                   \
     X(GONE, "gone", 'x')
 
 enum mpiq_rank_activity {
@@ -97,6 +98,12 @@ enum mpiq_rank_activity {
     MPIQ_RANK_ACTIVITIES(MPIQ_ENUM)
 #undef MPIQ_ENUM
 };
+
+/* Whether it does nothing until somebody lets it go on. */
+static inline bool mpiq_is_stopped(enum mpiq_rank_activity activity)
+{
+    return activity == MPIQ_ACTIVITY_STOPPED || activity == MPIQ_ACTIVITY_FROZEN;
+}
 
 /* X(identifier, word): what a rank may wait for. */
 #define MPIQ_WAIT_PARTS(X)      \
@@ -485,8 +492,10 @@ struct mpiq_because {
     struct mpiq_rank_set ranks;
     const char *detail; /* as long as the job */
     double still;       /* seconds */
-    bool some_ended;    /* ranks that have ended are not meant */
-    uint32_t said_by;   /* in findings; MPIQ_NONE */
+    uint8_t frozen;   /* enum mpiq_tristate: of STOPPED, ASLEEP_STOPPED, WAIT_STOPPED, all who are stopped are
+                         frozen; UNKNOWN: some are */
+    bool some_ended;  /* ranks that have ended are not meant */
+    uint32_t said_by; /* in findings; MPIQ_NONE */
 };
 
 /* Ranks that wait where their release of the MPI library is known to hang (names/known_hangs.h). */

@@ -262,9 +262,11 @@ struct mpiq_job_rank {
     bool traced;
     int32_t tracer;             /* as in the rank state, with */
     mpiq_string_id tracer_name; /* its name; 0 not known */
-    bool strict;                /* blocking collectives wait for all members */
-    bool library_queues;        /* as in the rank state */
-    bool paused_at_end;         /* it waits to be read: its facts are complete */
+    bool frozen;
+    mpiq_string_id freezer; /* likewise */
+    bool strict;            /* blocking collectives wait for all members */
+    bool library_queues;    /* as in the rank state */
+    bool paused_at_end;     /* it waits to be read: its facts are complete */
 };
 
 /* As mpiq_fact. */

@@ -311,6 +311,8 @@ struct mpiq_rank_state {
     bool traced;         /* another program traces it: a debugger, strace */
     int32_t tracer;      /* pid of that program on its host; 0 not known */
     char tracer_name[17];
+    bool frozen;        /* the freezer of a control group holds it */
+    char freezer[512];  /* the file that thaws it (process/freezer.h); "" not known */
     char process_state; /* R S D T t Z X ? */
     uint64_t cpu_ns;
     uint64_t children_cpu_ns; /* processor time of the programs that it has started, ended ones included */

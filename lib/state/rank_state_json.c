@@ -345,6 +345,8 @@ static const struct mpiq_field rank_state_fields[] = {
     FIELD(mpiq_rank_state, traced, BOOL),
     FIELD(mpiq_rank_state, tracer, SIGNED),
     FIELD(mpiq_rank_state, tracer_name, ARRAY),
+    FIELD(mpiq_rank_state, frozen, BOOL),
+    FIELD(mpiq_rank_state, freezer, ARRAY),
     NAMED(mpiq_rank_state, "state", process_state, LETTER),
     FIELD(mpiq_rank_state, cpu_ns, UNSIGNED),
     FIELD(mpiq_rank_state, children_cpu_ns, UNSIGNED),

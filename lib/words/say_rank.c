@@ -239,6 +239,8 @@ const char *mpiq_say_does(struct mpiq_speaker *s, uint32_t process, bool plural)
                        mpiq_is_traced(s->job, process)
                            ? WORDS(arena, "%s held by %s", is, tracer(s, process, !plural))
                            : WORDS(arena, "%s stopped", is));
+    case MPIQ_ACTIVITY_FROZEN:
+        return WORDS(arena, "%s frozen by the freezer of %s control group", is, plural ? "their" : "its");
     case MPIQ_ACTIVITY_GONE:
         return plural ? "have ended" : how_it_ended(s, process);
     }
@@ -250,12 +252,27 @@ static uint32_t first_of(const struct mpiq_speaker *s, const struct mpiq_rank_se
     return mpiq_job_process(s->job, set->ranges[0].world, set->ranges[0].first);
 }
 
+/* What lets frozen ranks go on: ", and writing 0 to /sys/fs/cgroup/job/cgroup.freeze thaws it". */
+static const char *how_to_thaw(struct mpiq_speaker *s, const struct mpiq_job_rank *rank, bool plural)
+{
+    const char *file = mpiq_job_string(s->job, rank->freezer);
+    const char *them = plural ? "them" : "it";
+    if (!file)
+        return WORDS(s->arena, ", and thawing that group continues %s", them);
+    bool first = strcmp(mpiq_job_base_name(file), "freezer.state") == 0;
+    return WORDS(s->arena, ", and writing %s to %s thaws %s", first ? "THAWED" : "0", file, them);
+}
+
 /* What lets stopped ranks go on: ", and kill -CONT 4711 continues it"; "" of others. */
 static const char *how_to_go_on(struct mpiq_speaker *s, const struct mpiq_finding *finding)
 {
     uint32_t process = first_of(s, &finding->ranks);
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(s->job, process);
-    if (finding->kind != MPIQ_FINDING_RANK_STOPPED || !rank || mpiq_is_traced(s->job, process))
+    if (finding->kind != MPIQ_FINDING_RANK_STOPPED || !rank)
+        return "";
+    if (s->diagnosis->ranks[process].activity == MPIQ_ACTIVITY_FROZEN)
+        return how_to_thaw(s, rank, mpiq_is_plural(&finding->ranks));
+    if (mpiq_is_traced(s->job, process))
         return "";
     return mpiq_is_plural(&finding->ranks)
                ? ", and SIGCONT continues them"

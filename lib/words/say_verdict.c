@@ -21,7 +21,6 @@ static const char *const reasons[] = {
     [MPIQ_REASON_RANKS_UNREAD] = "cannot tell whether the ranks are stuck: not all ranks could be read",
     [MPIQ_REASON_WAITS_UNREAD] =
         "cannot tell whether the ranks are stuck: not everything that the ranks wait for could be read",
-    [MPIQ_REASON_WAIT_STOPPED] = "nothing moves: all ranks that wait, wait for ranks that are stopped",
     [MPIQ_REASON_NONE_MOVED] = "no rank moved between the looks, but none is proven to be stuck",
     [MPIQ_REASON_ALL_WAIT] =
         "all ranks wait in MPI and none moved between the looks, but none is proven to be stuck",
@@ -48,6 +47,13 @@ static const char *checked(struct mpiq_speaker *s, const char *who, const char *
 static const char *in_parentheses(struct mpiq_speaker *s, const char *detail)
 {
     return detail ? WORDS(s->arena, " (%s)", detail) : "";
+}
+
+static const char *how_stopped(const struct mpiq_because *because)
+{
+    return because->frozen == MPIQ_NO    ? "stopped"
+           : because->frozen == MPIQ_YES ? "frozen by the freezer of their control group"
+                                         : "stopped or frozen";
 }
 
 const char *mpiq_say_verdict(struct mpiq_speaker *s)
@@ -90,11 +96,16 @@ const char *mpiq_say_verdict(struct mpiq_speaker *s)
                      because->reason == MPIQ_REASON_ALL_DEBUGGER ? mpiq_say_tracer(s, &because->ranks)
                                                                  : MPIQ_STEP_MODE);
     case MPIQ_REASON_STOPPED:
-        return WORDS(arena, "nothing moves: all ranks%s are stopped (SIGCONT continues them)", living);
+        return WORDS(arena, "nothing moves: all ranks%s are %s%s", living, how_stopped(because),
+                     because->frozen == MPIQ_NO ? " (SIGCONT continues them)" : "");
+    case MPIQ_REASON_WAIT_STOPPED:
+        return WORDS(arena, "nothing moves: all ranks that wait, wait for ranks that are %s",
+                     how_stopped(because));
     case MPIQ_REASON_ASLEEP:
     case MPIQ_REASON_ASLEEP_STOPPED:
         return WORDS(arena, "cannot tell whether the job hangs: all ranks%s are asleep outside MPI%s", living,
-                     because->reason == MPIQ_REASON_ASLEEP ? "" : ", or stopped");
+                     because->reason == MPIQ_REASON_ASLEEP ? ""
+                                                           : WORDS(arena, ", or %s", how_stopped(because)));
     case MPIQ_REASON_POLLS:
         return WORDS(arena, "no rank moved between the looks: %s %s%s", who,
                      mpiq_is_plural(&because->ranks) ? "poll" : "polls",

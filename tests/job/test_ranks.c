@@ -76,6 +76,75 @@ static void test_stopped(void)
         "wait in MPI_Barrier at solver.c:20 for rank 2\n");
 }
 
+static void freeze(struct job_builder *job, int rank, char state, const char *freezer)
+{
+    job_state(job, rank, state);
+    for (int look = 0; look < 2; look++) {
+        job->states[look][rank]->frozen = true;
+        snprintf(job->states[look][rank]->freezer, sizeof job->states[look][rank]->freezer, "%s", freezer);
+    }
+}
+
+/* As the first version of control groups leaves it, in state D, and the second, in state S. */
+static void test_frozen(void)
+{
+    static const struct {
+        char state;
+        const char *freezer, *advice;
+    } rows[] = {
+        {'D', "/sys/fs/cgroup/freezer/job/freezer.state",
+         "writing THAWED to /sys/fs/cgroup/freezer/job/freezer.state thaws it"},
+        {'S', "/sys/fs/cgroup/job/cgroup.freeze", "writing 0 to /sys/fs/cgroup/job/cgroup.freeze thaws it"},
+        {'D', "", "thawing that group continues it"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct job_builder job;
+        char expected[512];
+        job_init(&job, 3);
+        for (int rank = 0; rank < 2; rank++)
+            job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
+        job_called(&job, 2, WORLD, "MPI_Barrier", 2);
+        freeze(&job, 2, rows[i].state, rows[i].freezer);
+        snprintf(
+            expected, sizeof expected,
+            "stalled: nothing moves: all ranks that wait, wait for ranks that are frozen by the freezer of "
+            "their control group\n"
+            "rank_stopped? ranks 2: rank 2 is frozen by the freezer of its control group, and %s; 2 ranks "
+            "have waited up to 1 m 0 s for it\n"
+            "  follows from 1: collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0 and 1 "
+            "wait in MPI_Barrier at solver.c:20 for rank 2\n",
+            rows[i].advice);
+        job_expect(&job, expected);
+    }
+}
+
+/* Frozen while they waited for each other: nothing is proven of them. */
+static void test_all_frozen(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    for (int rank = 0; rank < 2; rank++) {
+        job_operation(&job, rank, WORLD, MPIQ_OPERATION_RECEIVE, 1 - rank, 5, 8);
+        freeze(&job, rank, 'D', "/sys/fs/cgroup/freezer/job/freezer.state");
+    }
+    job_expect(&job,
+               "stalled: nothing moves: all ranks are frozen by the freezer of their control group\n"
+               "rank_stopped? ranks 0-1: ranks 0 and 1 are frozen by the freezer of their control group, and "
+               "writing THAWED to /sys/fs/cgroup/freezer/job/freezer.state thaws them\n");
+}
+
+static void test_frozen_and_stopped(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    freeze(&job, 0, 'D', "/sys/fs/cgroup/freezer/job/freezer.state");
+    job_state(&job, 1, 'T');
+    job_expect(&job, "stalled: nothing moves: all ranks are stopped or frozen\n"
+                     "rank_stopped? ranks 0: rank 0 is frozen by the freezer of its control group, and "
+                     "writing THAWED to /sys/fs/cgroup/freezer/job/freezer.state thaws it\n"
+                     "rank_stopped? ranks 1: rank 1 is stopped at solver.c:20 (step), and kill -CONT 1001 "
+                     "continues it\n");
+}
+
 /* Whom a debugger holds goes on: however long that takes, the job is not stalled. */
 static void test_held_by_a_debugger(void)
 {
@@ -679,6 +748,9 @@ int main(void)
         {"gone", test_gone},
         {"how a rank ended is told where the system tells it", test_gone_by},
         {"stopped", test_stopped},
+        {"frozen", test_frozen},
+        {"all frozen", test_all_frozen},
+        {"frozen and stopped", test_frozen_and_stopped},
         {"held by a debugger", test_held_by_a_debugger},
         {"all held by a debugger", test_all_held_by_a_debugger},
         {"traced while it runs", test_traced_while_it_runs},
