@@ -314,15 +314,21 @@ static bool explains(const struct mpiq_analysis *analysis, uint32_t thread)
 /* Operations of one thread that are looked at; the rest says the same. */
 enum { MOST_OF_A_THREAD = 64 };
 
-/* Whether an operation has the near miss of a finding that is there.  Of those that merely wait for the rest,
-   a message with another tag may well be for later. */
+/* Whether an operation has the near miss of a finding that is there, or none as it has, and waits for the
+   same rank.  Of those that merely wait for the rest, a message with another tag may well be for later. */
 static bool is_like_known(const struct mpiq_unmatched *collection, const struct mpiq_alike *alike,
                           const struct misses *misses)
 {
+    const struct mpiq_job_state *job = collection->analysis->job;
     uint32_t at = place_of(collection, alike, misses);
-    return at < collection->count &&
-           has_same_miss(collection->analysis->job,
-                         &collection->analysis->diagnosis->findings[collection->findings[at]], misses);
+    if (at == collection->count)
+        return false;
+    const struct mpiq_finding *known = &collection->analysis->diagnosis->findings[collection->findings[at]];
+    const struct mpiq_job_operation *op = &job->operations[alike->operation];
+    if (misses->count == 0)
+        return known->near_miss_count == 0 && known->relation.same_peer && !op->any &&
+               op->peer == job->operations[collection->first[at].operation].peer;
+    return has_same_miss(job, known, misses);
 }
 
 /* Whether an operation and a finding that is there have each other's tag: what is sent with one is received

@@ -96,3 +96,14 @@ CASE(receive_in_finalize)
     MPI_Comm_set_attr(MPI_COMM_SELF, keyval, &keyval);
     MPI_Finalize();
 }
+
+/* A farm whose master has no more work and forgets to say so: each worker probes for its next task. */
+CASE(farm_without_an_end)
+{
+    MPI_Message message;
+
+    if (rank == 0)
+        HANG(MPI_Finalize());
+    else
+        HANG(MPI_Mprobe(0, MPI_ANY_TAG, WORLD, &message, MPI_STATUS_IGNORE));
+}
