@@ -169,17 +169,9 @@ static uint32_t find_circle(struct mpiq_analysis *analysis, const uint32_t *next
 }
 
 /* Adds the steps of a circle; each rank's wait is said by its evidence. */
-static void add_circle(struct mpiq_analysis *analysis, struct mpiq_finding *finding)
+static void add_circle(struct mpiq_analysis *analysis, struct mpiq_finding *finding, const uint32_t *next,
+                       uint32_t *seen)
 {
-    uint32_t count = analysis->job->process_count;
-    uint32_t *next _cleanup_free_ = malloc(count * sizeof *next);
-    uint32_t *seen _cleanup_free_ = calloc(count ? count : 1, sizeof *seen);
-    if (!next || !seen) {
-        analysis->failed = true;
-        return;
-    }
-    for (uint32_t process = 0; process < count; process++)
-        next[process] = mpiq_job_rank_of(analysis->job, process) ? waits_for(analysis, process) : MPIQ_NONE;
     uint32_t first = find_circle(analysis, next, seen);
     for (uint32_t at = first; at != MPIQ_NONE && finding->step_count < MPIQ_MOST_STEPS;) {
         struct mpiq_step *step = mpiq_finding_add_step(finding);
@@ -195,6 +187,58 @@ static void add_circle(struct mpiq_analysis *analysis, struct mpiq_finding *find
         mpiq_analysis_add(analysis, &step->waits_for, next[at]);
         at = next[at] == first ? MPIQ_NONE : next[at];
     }
+}
+
+/* The place in the finding's calls of the one that a process is in; MPIQ_NONE: none. */
+static uint32_t place_of(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding,
+                         uint32_t process)
+{
+    struct mpiq_world_rank name = mpiq_job_world_rank(analysis->job, process);
+    for (uint32_t i = 0; i < finding->call_count; i++) {
+        if (mpiq_rank_set_contains(&finding->calls[i].ranks, name.world, name.rank))
+            return i;
+    }
+    return MPIQ_NONE;
+}
+
+/* Notes whom the ranks of each call wait for, where all of those are in one other call. */
+static void add_awaited(struct mpiq_analysis *analysis, struct mpiq_finding *finding, const uint32_t *next)
+{
+    enum { MANY = UINT32_MAX - 1 };
+    for (uint32_t process = 0; process < analysis->job->process_count; process++) {
+        uint32_t at = place_of(analysis, finding, process);
+        if (at == MPIQ_NONE || finding->calls[at].awaited_in == MANY)
+            continue;
+        struct mpiq_finding_call *call = &finding->calls[at];
+        uint32_t in = next[process] == MPIQ_NONE ? MPIQ_NONE : place_of(analysis, finding, next[process]);
+        bool same = call->awaited_in == MPIQ_NONE || call->awaited_in == in;
+        call->awaited_in = in == MPIQ_NONE || in == at || !same ? MANY : in;
+        if (call->awaited_in == in)
+            mpiq_analysis_add(analysis, &call->awaited, next[process]);
+    }
+    for (size_t i = 0; i < finding->call_count; i++) {
+        struct mpiq_finding_call *call = &finding->calls[i];
+        if (call->awaited_in == MANY) {
+            mpiq_rank_set_deinit(&call->awaited);
+            call->awaited_in = MPIQ_NONE;
+        }
+    }
+}
+
+/* Adds who waits for whom, by what the calls were given. */
+static void add_waits(struct mpiq_analysis *analysis, struct mpiq_finding *finding)
+{
+    uint32_t count = analysis->job->process_count;
+    uint32_t *next _cleanup_free_ = malloc(count * sizeof *next);
+    uint32_t *seen _cleanup_free_ = calloc(count ? count : 1, sizeof *seen);
+    if (!next || !seen) {
+        analysis->failed = true;
+        return;
+    }
+    for (uint32_t process = 0; process < count; process++)
+        next[process] = mpiq_job_rank_of(analysis->job, process) ? waits_for(analysis, process) : MPIQ_NONE;
+    add_circle(analysis, finding, next, seen);
+    add_awaited(analysis, finding, next);
 }
 
 /* Whether other findings tell of all its ranks already: a file lock that they wait for, the end of one. */
@@ -231,7 +275,7 @@ void mpiq_find_stacks(struct mpiq_analysis *analysis)
         analysis->failed = true;
         return;
     }
-    add_circle(analysis, finding);
+    add_waits(analysis, finding);
     add_root(analysis, finding);
     bool alike = count < 2 && finding->step_count == 0 && finding->evidence_count < 2;
     if (alike || is_told(analysis, finding))

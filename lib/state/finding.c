@@ -65,8 +65,10 @@ static void finding_deinit(struct mpiq_finding *finding)
     for (size_t i = 0; i < finding->site_count; i++)
         mpiq_rank_set_deinit(&finding->sites[i].ranks);
     free(finding->sites);
-    for (size_t i = 0; i < finding->call_count; i++)
+    for (size_t i = 0; i < finding->call_count; i++) {
         mpiq_rank_set_deinit(&finding->calls[i].ranks);
+        mpiq_rank_set_deinit(&finding->calls[i].awaited);
+    }
     free(finding->calls);
     for (size_t i = 0; i < finding->value_count; i++)
         mpiq_rank_set_deinit(&finding->values[i].ranks);
@@ -239,7 +241,7 @@ struct mpiq_finding_call *mpiq_finding_add_call(struct mpiq_finding *finding)
 {
     struct mpiq_finding_call *call = APPEND(finding, calls, call_count);
     if (call)
-        call->made = MPIQ_NONE;
+        call->made = call->awaited_in = MPIQ_NONE;
     return call;
 }
 

@@ -274,6 +274,10 @@ struct mpiq_finding_call {
     const char *collective;
     struct mpiq_rank_set ranks;
     uint32_t made; /* in sites: where they called it, if they are elsewhere by now; MPIQ_NONE */
+    /* Of a hint: whom they wait for, by what they were given, and in which of the calls those are; none and
+       MPIQ_NONE: not known of each of them, or not all in one call. */
+    struct mpiq_rank_set awaited;
+    uint32_t awaited_in;
 };
 
 /* JSON's values[]: these ranks gave that value. */

@@ -56,30 +56,59 @@ static void put_absent(struct mpiq_buffer *text, const struct mpiq_finding *find
     mpiq_buffer_printf(text, ": the others may wait for %s. ", one ? "it" : "them");
 }
 
-/* "Rank 1 is not in MPI_Allreduce: the other 3 ranks may wait for it.": where most are in a call to which all
-   have to come, if they are members.  The largest group is the last one.  Whoever waits at a window may need
-   one of those who have come. */
-static void put_few(struct mpiq_buffer *text, const struct mpiq_finding *finding)
+static void put_named(struct mpiq_buffer *text, const char *one, const char *many,
+                      const struct mpiq_rank_set *ranks)
 {
-    const struct mpiq_finding_call *most = &finding->calls[finding->call_count - 1];
+    mpiq_buffer_string(text, ranks->size == 1 ? one : many);
+    mpiq_put_ranks(text, ranks, MPIQ_MOST_RANGES);
+}
+
+/* "Rank 1 is not in MPI_Allreduce: the other 3 ranks may wait for it, and it waits for rank 0 there.": where
+   most are in a call to which all have to come, if they are members.  The largest group is the last one.
+   Whoever waits at a window may need one of those who have come.  False: not so. */
+static bool put_few(struct mpiq_buffer *text, const struct mpiq_finding *finding)
+{
+    const size_t last = finding->call_count - 1;
+    const struct mpiq_finding_call *most = &finding->calls[last];
     struct mpiq_rank_set few _cleanup_(mpiq_rank_set_deinit) = {0};
     bool added = true, in_window = true;
-    for (size_t i = 0; i + 1 < finding->call_count; i++)
+    for (size_t i = 0; i < last; i++) {
         in_window = in_window && mpiq_call_waits_in_window(finding->calls[i].collective);
-    for (size_t i = 0; i + 1 < finding->call_count; i++)
         added = added && mpiq_rank_set_add_set(&few, &finding->calls[i].ranks);
+    }
     if (!added || most->ranks.size <= few.size || !is_for_all(most->collective))
-        return;
-    mpiq_buffer_string(text, few.size == 1 ? "Rank " : "Ranks ");
-    mpiq_put_ranks(text, &few, MPIQ_MOST_RANGES);
+        return false;
+    bool one = few.size == 1;
+    put_named(text, "Rank ", "Ranks ", &few);
     if (in_window) {
         mpiq_buffer_printf(text, " may wait for a rank that is in %s, and the ranks there for %s. ",
-                           most->collective, few.size == 1 ? "it" : "them");
-        return;
+                           most->collective, one ? "it" : "them");
+        return true;
     }
-    mpiq_buffer_printf(text, " %s not in %s: the other %" PRIu64 " ranks may wait for %s. ",
-                       few.size == 1 ? "is" : "are", most->collective, most->ranks.size,
-                       few.size == 1 ? "it" : "them");
+    mpiq_buffer_printf(text, " %s not in %s: the other %" PRIu64 " ranks may wait for %s", one ? "is" : "are",
+                       most->collective, most->ranks.size, one ? "it" : "them");
+    if (last == 1 && finding->calls[0].awaited_in == last) {
+        mpiq_buffer_string(text, one ? ", and it waits for " : ", and they wait for ");
+        put_named(text, "rank ", "ranks ", &finding->calls[0].awaited);
+        mpiq_buffer_string(text, " there");
+    }
+    mpiq_buffer_string(text, ". ");
+    return true;
+}
+
+/* "Ranks 1-3 wait for rank 0, which is in MPI_Finalize.": by what their calls were given. */
+static void put_awaited(struct mpiq_buffer *text, const struct mpiq_finding *finding)
+{
+    for (size_t i = 0; i < finding->call_count; i++) {
+        const struct mpiq_finding_call *call = &finding->calls[i];
+        if (call->awaited_in == MPIQ_NONE || !is_for_all(finding->calls[call->awaited_in].collective))
+            continue;
+        put_named(text, "Rank ", "Ranks ", &call->ranks);
+        mpiq_buffer_string(text, call->ranks.size == 1 ? " waits for " : " wait for ");
+        put_named(text, "rank ", "ranks ", &call->awaited);
+        mpiq_buffer_printf(text, ", which %s in %s. ", call->awaited.size == 1 ? "is" : "are",
+                           finding->calls[call->awaited_in].collective);
+    }
 }
 
 void mpiq_put_hint(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
@@ -92,7 +121,8 @@ void mpiq_put_hint(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
         collective = collective || mpiq_collective_class(finding->calls[i].collective) >= 0;
     if (!put_circle(job, buffer, finding) && finding->call_count > 1 && collective &&
         buffer->length == before) {
-        put_few(buffer, finding);
+        if (!put_few(buffer, finding))
+            put_awaited(buffer, finding);
         mpiq_buffer_string(buffer, "Ranks in different calls often mean that one took another path. ");
     }
     mpiq_buffer_string(buffer, "Start the job with `mpiq run` to know.");
