@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "hosts/collector.h"
 #include "hosts/collector_args.h"
+#include "session/missing.h"
 #include "session/poll_measure.h"
 #include "session/reader_pool.h"
 #include "session/sources.h"
@@ -114,6 +115,7 @@ static struct mpiq_error *look(struct mpiq_collector *collector, struct mpiq_rea
     mpiq_poll_measure_deinit(&between);
     if (error)
         return error;
+    mpiq_doubt_missing(sources);
     struct told told = {word, collector->token};
     for (int turn = 1; turn <= 2; turn++)
         each_large_group(sources, turn, leave_members_out, &told);

@@ -173,7 +173,30 @@ static void agree_on_size(const struct candidates *all, struct mpiq_found_job *j
     }
 }
 
-static struct mpiq_error *take_job(const struct candidates *all, size_t index, struct mpiq_found_job *ret)
+static bool starts_job(const struct candidates *all, size_t index, pid_t pid)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->items[i].job == index && all->items[i].launcher == pid)
+            return true;
+    }
+    return false;
+}
+
+/* Only a process that is seen to have ended is no rank any more: what has no name may be one. */
+static void find_strangers(const struct mpiq_process_table *table, const struct candidates *all,
+                           struct mpiq_found_job *job)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct mpiq_process *process = &table->processes[i];
+        if (process->nspace || process->left_out || process->state == 'Z' || process->state == 'X' ||
+            process->parent <= 1 || is_none(process) || !starts_job(all, job->index, process->parent))
+            continue;
+        job->stranger = job->stranger_count++ == 0 ? process->pid : job->stranger;
+    }
+}
+
+static struct mpiq_error *take_job(const struct mpiq_process_table *table, const struct candidates *all,
+                                   size_t index, struct mpiq_found_job *ret)
 {
     struct mpiq_found_job job = {.ranks = calloc(all->count, sizeof *job.ranks), .index = index};
     if (!job.ranks)
@@ -192,6 +215,7 @@ static struct mpiq_error *take_job(const struct candidates *all, size_t index, s
     qsort(job.ranks, job.count, sizeof *job.ranks, by_namespace_and_rank);
     merge_doubles(&job);
     agree_on_size(all, &job);
+    find_strangers(table, all, &job);
     *ret = job;
     return NULL;
 }
@@ -264,7 +288,7 @@ static struct mpiq_error *around(const struct mpiq_process_table *table, const s
     for (size_t i = 0; i < all->count; i++) {
         const struct mpiq_process *rank = all->items[i].process;
         if (rank->pid == pid || same_rank(rank, process))
-            return take_job(all, all->items[i].job, ret);
+            return take_job(table, all, all->items[i].job, ret);
         if (!mpiq_process_table_descends(table, rank->pid, pid))
             continue;
         if (found != all->count && all->items[found].job != all->items[i].job)
@@ -272,7 +296,7 @@ static struct mpiq_error *around(const struct mpiq_process_table *table, const s
         found = i;
     }
     if (found != all->count)
-        return take_job(all, all->items[found].job, ret);
+        return take_job(table, all, all->items[found].job, ret);
     if (is_foreign(process))
         return not_ours(process);
     if (starts_ranks(process))
@@ -309,7 +333,7 @@ static struct mpiq_error *only_one(const struct mpiq_process_table *table, const
                                  "no MPI job %s on this machine: name a launcher's or a rank's pid, core "
                                  "files or snapshots",
                                  uid == (uid_t)-1 ? "runs" : "of yours runs");
-    return take_job(all, all->items[found].job, ret);
+    return take_job(table, all, all->items[found].job, ret);
 }
 
 struct mpiq_error *mpiq_discover(const struct mpiq_process_table *table, pid_t pid,

@@ -21,9 +21,12 @@ struct mpiq_found_job {
     struct mpiq_found_rank *ranks;
     size_t count;
     size_t index;   /* discover's own */
+    pid_t stranger; /* started by the ranks' launcher, alive, and its environment does not say which rank it
+                       is: one that has overwritten it, or that was started without; the first of them */
+    size_t stranger_count;
     int world_size; /* of the first namespace, as most of its ranks say; 0 not known */
     bool whole;     /* the launcher put all of the first namespace on this machine: a rank that is
-                       not in the list has ended */
+                       not in the list has ended, or is a stranger */
 };
 
 /*

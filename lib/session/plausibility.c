@@ -8,6 +8,12 @@
 #include "rank/rank.h"
 #include "merge/merge.h"
 
+static void take_name(const struct mpiq_look_source *source, struct mpiq_rank_state *state)
+{
+    state->name = (struct mpiq_name){.job = mpiq_rank_job_of(source->nspace), .rank = source->rank};
+    snprintf(state->nspace, sizeof state->nspace, "%s", source->nspace);
+}
+
 struct mpiq_error *mpiq_start_state_over(const struct mpiq_look_source *source, struct mpiq_error *reason,
                                          struct mpiq_rank_state **state)
 {
@@ -27,10 +33,8 @@ struct mpiq_error *mpiq_start_state_over(const struct mpiq_look_source *source, 
     bare->cpu_ns = old->cpu_ns;
     memcpy(bare->host, old->host, sizeof bare->host);
     memcpy(bare->executable, old->executable, sizeof bare->executable);
-    if (source->rank >= 0 && source->nspace) {
-        bare->name = (struct mpiq_name){.job = mpiq_rank_job_of(source->nspace), .rank = source->rank};
-        snprintf(bare->nspace, sizeof bare->nspace, "%s", source->nspace);
-    }
+    if (source->rank >= 0 && source->nspace)
+        take_name(source, bare);
     mpiq_rank_state_problem(bare, "identity", reason);
     mpiq_rank_state_destroy(*state);
     *state = bare;
@@ -55,6 +59,11 @@ struct mpiq_error *mpiq_check_plausibility(const struct mpiq_look_source *source
                               "nothing that it says is believed",
                               read->name.rank, source->rank),
             state);
+    /* By elimination, where its environment does not say so. */
+    if (launched && read->name.rank < 0 && source->stranger == source->pid) {
+        take_name(source, read);
+        read->world_size = world_size;
+    }
     bool first_world = launched && world_size > 0 && source->world == 0;
     if (first_world && read->world_size > 0 && read->world_size != world_size) {
         mpiq_rank_state_problem(

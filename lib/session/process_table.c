@@ -111,7 +111,8 @@ static void read_environment(int directory, const struct mpiq_process_filter *fi
     size_t length;
     _cleanup_free_ char *text = mpiq_proc_read_at(directory, "environ", &length);
     process->readable = text != NULL;
-    if (!text || !passes(filter, text, length))
+    process->left_out = text && !passes(filter, text, length);
+    if (!text || process->left_out)
         return;
     const char *nspace = mpiq_proc_variable(text, length, mpiq_namespace_variable);
     int rank = number(mpiq_proc_variable(text, length, "PMIX_RANK"), -1);
@@ -125,7 +126,7 @@ static void read_environment(int directory, const struct mpiq_process_filter *fi
     process->local_size = first_number(text, length, mpiq_local_size_variables, 0);
 }
 
-static bool maps_mpi(pid_t pid)
+bool mpiq_process_maps_mpi(pid_t pid)
 {
     size_t length;
     _cleanup_free_ char *text = mpiq_proc_read_of(pid, "maps", &length);
@@ -195,7 +196,7 @@ static struct mpiq_error *tell_ranks_apart(struct mpiq_process_table *table)
                      (i + 1 == count || by_name(&ranks[i], &ranks[i + 1]) != 0);
         /* Slurm gives its variables to everything in a step, of whatever kind. */
         bool sure = alone && !ranks[i]->by_pmi && !mpiq_program(ranks[i]->executable);
-        ranks[i]->maps_mpi = sure || maps_mpi(ranks[i]->pid);
+        ranks[i]->maps_mpi = sure || mpiq_process_maps_mpi(ranks[i]->pid);
     }
     free(ranks);
     return NULL;
@@ -254,6 +255,7 @@ static struct mpiq_error *filter_jobs(const struct mpiq_process_filter *filter,
         bool renamed = process->nspace && !out && filter->nspace && process->by_pmi;
         if (!out && !renamed)
             continue;
+        process->left_out = out;
         free(process->nspace);
         process->nspace = renamed ? strdup(filter->nspace) : NULL;
         if (renamed && !process->nspace)

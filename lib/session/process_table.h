@@ -30,6 +30,7 @@ struct mpiq_process {
     bool maps_mpi; /* a library of MPI is mapped (or the maps may not be read), or no other has its rank */
     bool by_pmi;   /* without a namespace of its own */
     bool readable; /* its environment could be read */
+    bool left_out; /* a rank of another job, which the filter has left out */
 };
 
 struct mpiq_process_table {
@@ -57,5 +58,8 @@ const struct mpiq_process *mpiq_process_table_find(const struct mpiq_process_tab
 
 /* Whether ancestor is pid or one of its parents. */
 bool mpiq_process_table_descends(const struct mpiq_process_table *table, pid_t pid, pid_t ancestor);
+
+/* Whether a library of MPI is mapped in a process, or its maps may not be read. */
+bool mpiq_process_maps_mpi(pid_t pid);
 
 #endif

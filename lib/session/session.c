@@ -10,7 +10,7 @@
 #include "base/debug.h"
 #include "base/hash_table.h"
 #include "base/proc.h"
-#include "names/parameters.h"
+#include "session/missing.h"
 #include "session/poll_measure.h"
 #include "session/other_hosts.h"
 #include "session/reader_pool.h"
@@ -95,30 +95,17 @@ static bool equal(const struct mpiq_look_source *a, const struct mpiq_look_sourc
     return a->pid == b->pid && a->rank == b->rank && a->world == b->world && a->other == b->other;
 }
 
-/* That rank among those that are there now; NULL: it is not. */
-static const struct mpiq_look_source *find_rank(const struct mpiq_look_sources *now,
-                                                const struct mpiq_look_source *rank)
-{
-    for (size_t i = 0; i < now->count; i++) {
-        const struct mpiq_look_source *other = &now->items[i];
-        if ((rank->pid > 0 && other->pid == rank->pid) ||
-            (rank->rank >= 0 && other->rank == rank->rank && mpiq_same_string(other->nspace, rank->nspace)))
-            return other;
-    }
-    return NULL;
-}
-
 /* Where all that are there now were there before, and those that are missing have ended, nothing needs to be
    found anew. */
 static bool is_same(const struct mpiq_look_sources *before, const struct mpiq_look_sources *now)
 {
     for (size_t i = 0; i < before->count; i++) {
-        const struct mpiq_look_source *other = find_rank(now, &before->items[i]);
+        const struct mpiq_look_source *other = mpiq_find_rank(now, &before->items[i]);
         if (other && !equal(other, &before->items[i]) && !(other->gone && before->items[i].gone))
             return false;
     }
     for (size_t i = 0; i < now->count; i++) {
-        if (!now->items[i].gone && !find_rank(before, &now->items[i]))
+        if (!now->items[i].gone && !mpiq_find_rank(before, &now->items[i]))
             return false;
     }
     return true;
@@ -149,8 +136,8 @@ static struct mpiq_error *find_again(struct mpiq_session *session)
     }
     mpiq_debug("look", "the job has other ranks than at the last look");
     for (size_t i = 0; i < sources->count && !error; i++) {
-        if (!find_rank(&now, &sources->items[i]))
-            error = mpiq_sources_add_gone(&now, &sources->items[i]);
+        if (!mpiq_find_rank(&now, &sources->items[i]))
+            error = mpiq_sources_add_known(&now, &sources->items[i]);
     }
     if (error) {
         mpiq_sources_deinit(&now);
@@ -191,72 +178,6 @@ static struct mpiq_error *look_everywhere(struct mpiq_session *session, int look
     return error;
 }
 
-/* Whether a rank of which nothing but stacks is read is behind MPI_Init: it has a communicator, a request or
-   a window. */
-static bool is_behind_init(const struct mpiq_rank_state *state)
-{
-    for (size_t i = 0; i < state->thread_count; i++) {
-        const char *parameters = mpiq_names_parameters(state->threads[i].mpi_call);
-        if (parameters && strpbrk(parameters, "mqw"))
-            return true;
-    }
-    return false;
-}
-
-/* Whether MPI is up in any rank: then all of them had been started. */
-static bool has_begun(const struct mpiq_look_sources *sources)
-{
-    for (size_t i = 0; i < sources->count; i++) {
-        for (int look = 0; look < 2; look++) {
-            const struct mpiq_rank_state *state = sources->items[i].looks[look];
-            if (state && (state->phase >= MPIQ_PHASE_RUNNING || is_behind_init(state)))
-                return true;
-        }
-    }
-    return false;
-}
-
-/* The ranks as they are now, if one was missing when they were found; else none. */
-static void find_missing(const struct mpiq_look_sources *sources, struct mpiq_look_sources *now)
-{
-    bool missing = false;
-    pid_t pid = 0;
-    for (size_t i = 0; i < sources->count; i++) {
-        missing = missing || (sources->items[i].gone && sources->items[i].pid == 0);
-        pid = pid || sources->items[i].gone ? pid : sources->items[i].pid;
-    }
-    if (missing && pid > 0)
-        mpiq_error_destroy(mpiq_sources_init_around(pid, now));
-}
-
-/* As long as ranks are being started, one without a process need not have ended; nor has one that got its
-   process after the ranks were found. */
-static void doubt_the_missing(struct mpiq_look_sources *sources)
-{
-    bool begun = has_begun(sources);
-    struct mpiq_look_sources now = {0};
-    if (begun)
-        find_missing(sources, &now);
-    for (size_t i = 0; i < sources->count; i++) {
-        const struct mpiq_look_source *there = find_rank(&now, &sources->items[i]);
-        if (begun && !(there && there->pid > 0))
-            continue;
-        for (int look = 0; look < 2; look++) {
-            struct mpiq_rank_state *state = sources->items[i].looks[look];
-            if (!state || !state->gone || state->pid != 0)
-                continue;
-            state->gone = false;
-            state->process_state = '?';
-            mpiq_rank_state_problem(
-                state, "process",
-                mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                                  begun ? "its process was started while the job was looked at"
-                                        : "it has no process: it has not been started yet, or has ended"));
-        }
-    }
-    mpiq_sources_deinit(&now);
-}
-
 /* All of the first look before any of the second: that is what the proof rests on. */
 static struct mpiq_error *read_twice(struct mpiq_session *session)
 {
@@ -274,7 +195,7 @@ static struct mpiq_error *read_twice(struct mpiq_session *session)
         mpiq_poll_measure_note(&between, &session->sources);
         mpiq_poll_measure_deinit(&between);
     }
-    doubt_the_missing(&session->sources);
+    mpiq_doubt_missing(&session->sources);
     return error || !session->remote ? error : mpiq_remote_finish(session->remote);
 }
 

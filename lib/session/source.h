@@ -20,8 +20,9 @@ struct mpiq_look_source {
     size_t target_number;         /* of the user's target that has named it */
     int world;                    /* 0: nspace is the job's first, whose size the launcher gives; else -1 */
     bool gone;                    /* there is no such process any more */
-    pid_t zombie; /* of one that is gone: its process, as long as nobody has waited for it; 0 */
-    pid_t other;  /* as struct mpiq_found_rank: then neither is read */
+    pid_t zombie;   /* of one that is gone: its process, as long as nobody has waited for it; 0 */
+    pid_t stranger; /* likewise: a process that may be it, as its environment does not say who it is; 0 */
+    pid_t other;    /* as struct mpiq_found_rank: then neither is read */
     struct mpiq_rank_state *looks[2];
 };
 

@@ -75,13 +75,15 @@ static pid_t only_zombie(const struct mpiq_process_table *table, const struct mp
     return found;
 }
 
-/* Where the launcher put the whole world on this machine, a rank without a process has ended. */
-static struct mpiq_error *add_gone_ranks(struct mpiq_look_sources *sources,
-                                         const struct mpiq_process_table *table,
-                                         const struct mpiq_found_job *job)
+/* Where the launcher put the whole world on this machine, a rank without a process has ended; unless its
+   process is there and does not say who it is. */
+static struct mpiq_error *add_missing_ranks(struct mpiq_look_sources *sources,
+                                            const struct mpiq_process_table *table,
+                                            const struct mpiq_found_job *job)
 {
     struct mpiq_error *error = NULL;
-    size_t next = 0, gone = 0;
+    struct mpiq_look_source *last = NULL;
+    size_t next = 0, missing = 0;
     for (int rank = 0; job->whole && rank < job->world_size && !error; rank++) {
         while (next < job->count && job->ranks[next].rank < rank &&
                strcmp(job->ranks[next].nspace, job->ranks[0].nspace) == 0)
@@ -90,11 +92,20 @@ static struct mpiq_error *add_gone_ranks(struct mpiq_look_sources *sources,
                     strcmp(job->ranks[next].nspace, job->ranks[0].nspace) == 0;
         if (here)
             continue;
+        missing++;
         error = add_rank(sources, &(struct mpiq_found_rank){.rank = rank, .nspace = job->ranks[0].nspace});
-        gone++;
+        last = error ? NULL : &sources->items[sources->count - 1];
+        if (last)
+            last->stranger = job->stranger;
     }
-    if (!error && gone == 1)
-        sources->items[sources->count - 1].zombie = only_zombie(table, job);
+    if (missing != 1 || !last)
+        return error;
+    if (job->stranger_count == 1 && mpiq_process_maps_mpi(job->stranger)) {
+        last->pid = job->stranger;
+        last->gone = false;
+    } else if (job->stranger_count == 0) {
+        last->zombie = only_zombie(table, job);
+    }
     return error;
 }
 
@@ -145,7 +156,7 @@ static struct mpiq_error *add_process(struct mpiq_look_sources *sources,
             sources->items[sources->count - 1].world = -1;
     }
     if (!error)
-        error = add_gone_ranks(sources, &table, &job);
+        error = add_missing_ranks(sources, &table, &job);
     /* Spawned worlds count too: more than the first one's size may be here, and still not all. */
     sources->partial = !error && !job.whole && job.ranks[0].nspace && job.world_size != (int)job.count;
     sources->world_size = job.world_size;
@@ -286,8 +297,8 @@ struct mpiq_error *mpiq_sources_init_around(pid_t pid, struct mpiq_look_sources 
     return init_around(NULL, pid, ret);
 }
 
-struct mpiq_error *mpiq_sources_add_gone(struct mpiq_look_sources *sources,
-                                         const struct mpiq_look_source *rank)
+struct mpiq_error *mpiq_sources_add_known(struct mpiq_look_sources *sources,
+                                          const struct mpiq_look_source *rank)
 {
     struct mpiq_look_source *source = add_source(sources);
     if (!source)
@@ -295,7 +306,7 @@ struct mpiq_error *mpiq_sources_add_gone(struct mpiq_look_sources *sources,
     source->pid = rank->pid;
     source->rank = rank->rank;
     source->world = rank->world;
-    source->gone = true;
+    source->gone = rank->gone;
     source->nspace = rank->nspace ? strdup(rank->nspace) : NULL;
     return source->nspace || !rank->nspace ? NULL : mpiq_error_no_memory();
 }

@@ -47,9 +47,9 @@ struct mpiq_error *mpiq_sources_init_filtered(const struct mpiq_process_filter *
                                               struct mpiq_look_sources *ret);
 /* The job around that process of this machine. */
 struct mpiq_error *mpiq_sources_init_around(pid_t pid, struct mpiq_look_sources *ret);
-/* Adds a rank that has ended, as it was known while it lived. */
-struct mpiq_error *mpiq_sources_add_gone(struct mpiq_look_sources *sources,
-                                         const struct mpiq_look_source *rank);
+/* Adds a rank as it was known: one that has ended, or whose process does not say any more who it is. */
+struct mpiq_error *mpiq_sources_add_known(struct mpiq_look_sources *sources,
+                                          const struct mpiq_look_source *rank);
 /* What was read goes to *ret, with whose it is; from can be read again, all but its snapshots. */
 struct mpiq_error *mpiq_sources_hand_over(struct mpiq_look_sources *from, struct mpiq_look_sources *ret);
 /* The states that were read: they are read again. */

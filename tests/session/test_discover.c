@@ -79,6 +79,34 @@ static void a_wrapper_and_a_child_are_not_the_rank(void)
     mpiq_found_job_deinit(&job);
 }
 
+/* Of those without a rank's environment only what the launcher itself started, and what lives, may be a rank.
+ */
+static void a_process_without_a_name_may_be_a_rank(void)
+{
+    struct mpiq_process rows[] = {
+        {SOME(SHELL, 1, "bash")},
+        {SOME(50, SHELL, "sort")},
+        {SOME(LAUNCHER, SHELL, "mpirun")},
+        {RANK(101, LAUNCHER, "solver", "7", 0), .maps_mpi = true},
+        {SOME(102, 101, "gzip")},
+        {SOME(103, LAUNCHER, "ended")},
+        {SOME(104, LAUNCHER, "hydra_pmi_proxy")},
+        {SOME(105, LAUNCHER, "solver")},
+        {SOME(106, 105, "gzip")},
+        {SOME(107, LAUNCHER, "solver"), .left_out = true},
+        {SOME(OTHER_LAUNCHER, SHELL, "mpirun")},
+        {SOME(201, OTHER_LAUNCHER, "solver")},
+    };
+    struct mpiq_found_job job = {0};
+    rows[5].state = 'Z';
+    CU_ASSERT_PTR_NULL(DISCOVER(rows, LAUNCHER, &job));
+    assert_ranks(&job, 1, (pid_t[]){101});
+    CU_ASSERT_TRUE(job.whole);
+    CU_ASSERT_EQUAL(job.stranger, 105);
+    CU_ASSERT_EQUAL(job.stranger_count, 1);
+    mpiq_found_job_deinit(&job);
+}
+
 static void a_spawned_world_belongs_to_the_job(void)
 {
     struct mpiq_process rows[] = {
@@ -305,6 +333,7 @@ int main(void)
     CU_TestInfo tests[] = {
         {"the same job from launcher, rank or nothing", the_same_job_from_launcher_rank_or_nothing},
         {"a wrapper and a child are not the rank", a_wrapper_and_a_child_are_not_the_rank},
+        {"a process without a name may be a rank", a_process_without_a_name_may_be_a_rank},
         {"a spawned world belongs to the job", a_spawned_world_belongs_to_the_job},
         {"one namespace under two daemons is one job", one_namespace_under_two_daemons_is_one_job},
         {"with two jobs, the user must choose", two_jobs_are_a_question},
