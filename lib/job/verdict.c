@@ -33,6 +33,7 @@ struct tally {
     uint64_t known;               /* those that may go on by what is known */
     uint64_t stacks;              /* living ranks of which stacks are all there is */
     uint64_t stacks_in_mpi;
+    uint64_t cores;    /* living ranks when their core file was written */
     uint64_t calls;    /* of those, with what their calls were given */
     uint64_t blind;    /* living ranks whose messages cannot be read */
     uint64_t for_jobs; /* ranks that wait for another job to connect, or to accept */
@@ -188,6 +189,7 @@ static void add_rank(struct tally *tally, struct mpiq_analysis *analysis, const 
         tally->stacks_in_mpi += diagnosed->call != NULL;
         tally->calls += rank->source == MPIQ_SOURCE_CALLS;
     }
+    tally->cores += rank->final && rank->source != MPIQ_SOURCE_TRACE;
     tally->blind += mpiq_is_blind(rank);
     double still = rank->looks == 3 || rank->final ? rank_still(analysis->job, rank, diagnosed) : 0;
     if (still < tally->still)
@@ -491,6 +493,9 @@ void mpiq_find_verdict(struct mpiq_analysis *analysis)
     } else {
         decide(analysis, MPIQ_VERDICT_RUNNING, MPIQ_REASON_NOT_PROVEN);
     }
+    /* One moment, after which nothing moves any more. */
+    if (analysis->diagnosis->verdict == MPIQ_VERDICT_RUNNING && tally.cores > 0 && !tally.progress)
+        analysis->diagnosis->verdict = unknown;
     analysis->diagnosis->because.frozen = (uint8_t)(tally.frozen == 0              ? MPIQ_NO
                                                     : tally.frozen == tally.halted ? MPIQ_YES
                                                                                    : MPIQ_UNKNOWN);

@@ -425,6 +425,30 @@ static void test_core(void)
                      "wait_cycle ranks 0-1: Ranks 0 and 1 receive from each other, and none has sent\n");
 }
 
+/* Nobody knows from core files whether the rank that others wait for went on. */
+static void test_core_of_who_is_outside(void)
+{
+    static const struct {
+        char state;
+        const char *does;
+    } rows[] = {{'S', "asleep"}, {'R', "computing"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct job_builder job;
+        char expected[512];
+        job_init(&job, 2);
+        job.one_look = true;
+        job.states[0][0]->final = job.states[0][1]->final = true;
+        job_recv(&job, 0, WORLD, 1, 7);
+        job_state(&job, 1, rows[i].state);
+        snprintf(expected, sizeof expected,
+                 "unknown: rank 1 is %s at solver.c:20 (step); 1 rank has waited 1 m 0 s for it\n"
+                 "rank_elsewhere? ranks 1: rank 1 is %s at solver.c:20 (step); 1 rank has waited 1 m 0 s for "
+                 "it\n",
+                 rows[i].does, rows[i].does);
+        job_expect(&job, expected);
+    }
+}
+
 /* More messages than a queue should hold, and a receiver that computes. */
 static void test_backlog(void)
 {
@@ -772,6 +796,7 @@ int main(void)
         {"works beside", test_works_beside},
         {"writes in MPI", test_writes_in_mpi},
         {"core", test_core},
+        {"core of who is outside", test_core_of_who_is_outside},
         {"backlog", test_backlog},
         {"unpatched ping pong", test_unpatched_ping_pong},
         {"stacks alone", test_stacks_alone},
