@@ -31,6 +31,9 @@ static const struct abi open_mpi = {
     .cart = 1,
     .graph = 2,
     .dist_graph = 3,
+    .truncate = 15,
+    .in_status = 18,
+    .pending = 19,
 };
 
 static const struct abi mpich = {
@@ -64,6 +67,9 @@ static const struct abi mpich = {
     .cart = 2,
     .graph = 1,
     .dist_graph = 3,
+    .truncate = 14,
+    .in_status = 17,
+    .pending = 18,
 };
 
 static const struct abi standard = {
@@ -96,6 +102,9 @@ static const struct abi standard = {
     .cart = 211,
     .graph = 212,
     .dist_graph = 213,
+    .truncate = 15,
+    .in_status = 19,
+    .pending = 18,
 };
 
 /* Open MPI's handles are addresses of its objects.  A copy in the program (copy relocation) takes

@@ -2,12 +2,18 @@
 /* call_end - what is recorded of a call once it has returned, or was left by an exception or a jump. */
 #include "recorder.h"
 
+int error_class(int32_t error)
+{
+    int class = 0;
+    bool known = error != 0 && error != (int32_t)RECORDER_FAILED;
+    return known && ASK(Error_class, (word)error, (word) & class) == 0 ? class : 0;
+}
+
 bool call_refused(int result)
 {
     enum { FIRST = 1, LAST = 6 }; /* MPI_ERR_BUFFER to MPI_ERR_RANK, the same in all ABIs */
-    int class = 0;
-    return result != 0 && result != (int)RECORDER_FAILED &&
-           ASK(Error_class, (word)result, (word) & class) == 0 && class >= FIRST && class <= LAST;
+    int class = error_class(result);
+    return class >= FIRST && class <= LAST;
 }
 
 /* A blocking collective has returned. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* completion - MPI_Wait, MPI_Test and similar calls: which requests they complete, and the outcome of each.
  */
+#include <string.h>
+
 #include "recorder.h"
 
 static bool was_cancelled(const unsigned char *status)
@@ -41,8 +43,9 @@ static void put_back(struct call *call)
     }
 }
 
-/* The call's request with that index has ended; status NULL: not available. */
-static void end_request(struct call *call, size_t index, const unsigned char *status, bool failed)
+/* The call's request with that index has ended; status NULL: not available.  error: the code that it
+   failed with; 0: it did not. */
+static void end_request(struct call *call, size_t index, const unsigned char *status, int32_t error)
 {
     struct mpiq_record_request *request = call->self->requests[index];
     /* Requests that complete immediately may share a handle, so this record may be freed already: find the
@@ -57,8 +60,10 @@ static void end_request(struct call *call, size_t index, const unsigned char *st
         collective_end(comm, request->call.collective);
     } else if (request->kind == MPIQ_RECORD_REQUEST_RECEIVE && comm &&
                !(request->flags & MPIQ_RECORD_REQUEST_MATCHED)) {
-        if (failed || (cancel && !status))
+        if (error == 0 && cancel && !status)
             channel_unclear(comm, request->peer);
+        else if (error != 0)
+            message_failed(comm, request->peer, request->tag, cancel ? 0 : error);
         else if (!cancel || !was_cancelled(status))
             message_received(request, status);
     } else if (request->kind <= MPIQ_RECORD_REQUEST_RSEND && cancel && comm && request->peer >= 0) {
@@ -93,6 +98,38 @@ static void want_statuses(struct call *call, char role, size_t count, bool array
 static const unsigned char *status_at(const struct call *call, size_t index)
 {
     return call->status ? call->status + index * recorder_abi.status_size : NULL;
+}
+
+/* Whether the call's statuses say which of its requests have failed. */
+static bool tells_each(const struct call *call, int result)
+{
+    return call->status && error_class(result) == recorder_abi.in_status;
+}
+
+/* The call failed for that request, with an error of its own. */
+static void note_failed(struct call *call, const struct mpiq_record_request *request, int32_t error)
+{
+    const struct mpiq_record_comm *comm = arena_at(request->comm);
+    call->entry->comm = request->comm;
+    call->entry->comm_id = comm ? comm->id[1] : 0;
+    call->entry->peer = request->peer;
+    call->entry->tag = request->tag;
+    call->entry->error = error;
+}
+
+/* One of several requests of a call, by its status if these tell of each.  What is noted of the call is the
+   first that failed. */
+static void end_one(struct call *call, size_t index, const unsigned char *status, bool told, int result)
+{
+    int32_t error = result;
+    if (told) /* follows the tag in all ABIs */
+        memcpy(&error, status + recorder_abi.tag_at + sizeof(int32_t), sizeof error);
+    if (told && error_class(error) == recorder_abi.pending)
+        return; /* neither failed nor complete */
+    const struct mpiq_record_request *request = call->self->requests[index];
+    if (told && error != 0 && request && call->entry->error == result)
+        note_failed(call, request, error);
+    end_request(call, index, status, error);
 }
 
 void before_wait(struct call *call)
@@ -133,7 +170,7 @@ static bool ended(const struct call *call)
 void after_wait(struct call *call, int result)
 {
     if (call->request_count && ended(call))
-        end_request(call, 0, call->status, result != 0);
+        end_request(call, 0, call->status, result);
     put_back(call);
 }
 
@@ -143,7 +180,7 @@ void after_left_wait(struct call *call)
         const struct mpiq_record_request *request = call->self->requests[i];
         if (request && request->kind <= MPIQ_RECORD_REQUEST_RSEND)
             comm_is_loose(arena_at(request->comm));
-        end_request(call, i, NULL, true);
+        end_request(call, i, NULL, (int32_t)RECORDER_FAILED);
     }
     put_back(call);
 }
@@ -167,16 +204,20 @@ void before_waits(struct call *call)
 
 void after_waitall(struct call *call, int result)
 {
+    bool told = tells_each(call, result);
     for (size_t i = 0; ended(call) && i < call->request_count; i++)
-        end_request(call, i, status_at(call, i), result != 0);
+        end_one(call, i, status_at(call, i), told, result);
     put_back(call);
 }
 
 void after_waitany(struct call *call, int result)
 {
     int32_t index = ended(call) ? *(const int32_t *)ARGUMENT(call, 'x') : -1;
-    if (index >= 0 && (size_t)index < call->request_count)
-        end_request(call, (size_t)index, call->status, result != 0);
+    bool known = index >= 0 && (size_t)index < call->request_count;
+    if (known && result != 0 && call->self->requests[index])
+        note_failed(call, call->self->requests[index], result);
+    if (known)
+        end_request(call, (size_t)index, call->status, result);
     put_back(call);
 }
 
@@ -184,10 +225,11 @@ void after_waitsome(struct call *call, int result)
 {
     int32_t count = *(const int32_t *)ARGUMENT(call, 'o');
     const int32_t *indices = (const int32_t *)ARGUMENT(call, 'X');
+    bool told = tells_each(call, result);
     for (int32_t i = 0; i < count && (size_t)i < call->request_count;
          i++) { /* the count is undefined after an error */
         if (indices[i] >= 0 && (size_t)indices[i] < call->request_count)
-            end_request(call, (size_t)indices[i], status_at(call, (size_t)i), result != 0);
+            end_one(call, (size_t)indices[i], status_at(call, (size_t)i), told, result);
     }
     put_back(call);
 }

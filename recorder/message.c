@@ -125,6 +125,14 @@ static void doubt(struct mpiq_record_comm *comm, int32_t peer)
         channel_unclear(comm, peer);
 }
 
+void message_failed(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, int32_t error)
+{
+    if (comm && peer >= 0 && tag >= 0 && error_class(error) == recorder_abi.truncate)
+        channel_receive(comm, peer, tag, -1);
+    else
+        doubt(comm, peer);
+}
+
 /* The send was counted before it failed.  Where its arguments are wrong it has not gone out; else it may. */
 void after_send(struct call *call, int result)
 {
@@ -150,7 +158,7 @@ void after_receive(struct call *call, int result)
         if (call->entry->peer != MPIQ_RECORD_PROC_NULL)
             note_received(call->entry, call->status);
     } else if (!call_refused(result)) {
-        doubt(call->comm, call->entry->peer);
+        message_failed(call->comm, call->entry->peer, call->entry->tag, result);
     }
 }
 
@@ -184,7 +192,7 @@ void after_sendrecv(struct call *call, int result)
     if (result == 0)
         received(call->comm, thread->receive_peer, thread->receive_tag, call->status, &data);
     else
-        doubt(call->comm, thread->receive_peer);
+        message_failed(call->comm, thread->receive_peer, thread->receive_tag, result);
 }
 
 /* ---- requests ---------------------------------------------------------------------------------------- */

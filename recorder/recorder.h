@@ -92,6 +92,7 @@ struct abi {
     word status_ignore, in_place;
     uint32_t status_size, source_at, tag_at;
     int32_t cart, graph, dist_graph; /* results of MPI_Topo_test */
+    int32_t truncate, in_status, pending; /* MPI_ERR_TRUNCATE and so on */
 };
 extern struct abi recorder_abi;
 
@@ -561,6 +562,9 @@ static inline bool message_is_moved(unsigned action)
 /* A message that is sent or received inside another call is not counted, unless it is that call's own: a tool
    passes it on. */
 void message_hidden(const struct function *function, const word *arguments, const struct call *outside);
+/* A receive from one rank, or of any, has failed: whether a message was taken is not known, but one that was too
+   long has been, and is lost. */
+void message_failed(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, int32_t error);
 /* A receive request has taken a message; status NULL: not known which. */
 void message_received(const struct mpiq_record_request *request, const unsigned char *status);
 
@@ -568,6 +572,8 @@ void message_received(const struct mpiq_record_request *request, const unsigned 
 
 void call_begins(struct call *call);
 void call_ended(struct call *call, int result);
+/* The class of an error code of the library's; 0: none, or not known. */
+int error_class(int32_t error);
 /* Whether the library returned that it refuses a buffer, count, datatype, tag, communicator or rank: it looks at
    these before it does anything. */
 bool call_refused(int result);

@@ -63,6 +63,7 @@ static bool add_past_call(struct mpiq_job_state *job, const struct mpiq_past_cal
         .tag = from->tag,
         .tid = from->tid,
         .tag_group = from->tag_group,
+        .made = MPIQ_NONE,
         .any_source = from->any_source,
         .any_tag = from->any_tag,
         .proc_null = from->proc_null,
@@ -95,6 +96,39 @@ bool mpiq_job_add_history(struct mpiq_job_state *job, const struct mpiq_rank_sta
     return true;
 }
 
+static bool is_same_place(const struct mpiq_job_past_call *a, const struct mpiq_job_past_call *b)
+{
+    return a->call == b->call && a->site == b->site;
+}
+
+/* The call that made the request for which a wait failed: the newest one before with its envelope, if all
+   that are kept were made at one place. */
+static uint32_t maker(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                      const struct mpiq_job_past_call *wait)
+{
+    uint32_t found = MPIQ_NONE;
+    for (uint32_t i = 0; i < rank->past_count; i++) {
+        const struct mpiq_job_past_call *call = &job->past_calls[rank->first_past + i];
+        const char *name = mpiq_job_string(job, call->call);
+        bool makes =
+            mpiq_call_messages(name) && mpiq_blocking_call(name) == MPIQ_BLOCKING_NOT && !mpiq_is_poll(name);
+        if (!makes || call->error || call->begin_ns > wait->begin_ns || call->comm != wait->comm ||
+            call->tag != wait->tag || call->any_tag != wait->any_tag || call->peer != wait->peer ||
+            call->any_source != wait->any_source)
+            continue;
+        if (found != MPIQ_NONE && !is_same_place(&job->past_calls[found], call))
+            return MPIQ_NONE;
+        if (found == MPIQ_NONE || call->begin_ns >= job->past_calls[found].begin_ns)
+            found = rank->first_past + i;
+    }
+    return found;
+}
+
+static bool completes_requests(const char *call)
+{
+    return mpiq_blocking_call(call) == MPIQ_BLOCKING_REQUESTS || strncmp(call, "MPI_Test", 8) == 0;
+}
+
 void mpiq_job_finish_history(struct mpiq_job_state *job, const uint32_t *member_map)
 {
     for (uint32_t i = 0; i < job->rank_count; i++) {
@@ -110,6 +144,12 @@ void mpiq_job_finish_history(struct mpiq_job_state *job, const uint32_t *member_
             /* A collective's root is of the remote group, where there is one and it is no member here. */
             call->peer =
                 mpiq_job_local_process(job, member, true, call->root >= 0 ? call->root : call->peer_local);
+        }
+        for (uint32_t j = 0; j < job->ranks[i].past_count; j++) {
+            struct mpiq_job_past_call *call = &job->past_calls[job->ranks[i].first_past + j];
+            if (call->error && call->comm != MPIQ_NONE &&
+                completes_requests(mpiq_job_string(job, call->call)))
+                call->made = maker(job, &job->ranks[i], call);
         }
     }
 }

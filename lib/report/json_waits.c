@@ -136,6 +136,14 @@ void mpiq_json_put_failed(struct mpiq_json *json, uint32_t past_call)
     mpiq_json_put_string(json, "call", mpiq_job_string(job, call->call));
     mpiq_json_put_string(json, "error", mpiq_job_string(job, call->error));
     mpiq_json_put_site(json, call->site);
+    if (call->made != MPIQ_NONE) {
+        const struct mpiq_job_past_call *made = &job->past_calls[call->made];
+        mpiq_json_key(json, "request");
+        mpiq_json_open(json, '{');
+        mpiq_json_put_string(json, "call", mpiq_job_string(job, made->call));
+        mpiq_json_put_site(json, made->site);
+        mpiq_json_close(json, '}');
+    }
     mpiq_json_close(json, '}');
 }
 

@@ -190,6 +190,8 @@ struct mpiq_job_past_call {
     int32_t tid;
     mpiq_string_id error; /* "MPI_ERR_TAG", "error 93": it returned that; 0: no error, or not known */
     uint32_t tag_group;   /* mqs_past_call's */
+    uint32_t made; /* in past_calls: of one that completes requests and failed, which call made the request
+                      that failed; MPIQ_NONE: none, or not known */
     bool any_source;
     bool any_tag;
     bool proc_null; /* its peer is MPI_PROC_NULL */

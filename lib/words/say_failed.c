@@ -6,6 +6,14 @@ const char *mpiq_say_error(struct mpiq_speaker *s, uint32_t failed, const char *
 {
     const struct mpiq_job_past_call *call = &s->job->past_calls[failed];
     const char *place = mpiq_words_place(s->arena, s->job, call->site);
+    if (call->made != MPIQ_NONE) {
+        const struct mpiq_job_past_call *made = &s->job->past_calls[call->made];
+        const char *from = mpiq_words_place(s->arena, s->job, made->site);
+        return WORDS(s->arena, "%s%s%s%s failed with %s in %s%s%s", whose,
+                     mpiq_job_string(s->job, made->call), from[0] ? " at " : "", from,
+                     mpiq_job_string(s->job, call->error), mpiq_job_string(s->job, call->call),
+                     place[0] ? " at " : "", place);
+    }
     return WORDS(s->arena, "%s%s%s%s returned %s", whose, mpiq_job_string(s->job, call->call),
                  place[0] ? " at " : "", place, mpiq_job_string(s->job, call->error));
 }

@@ -342,3 +342,34 @@ CASE(alltoallv_counts_disagree)
     HANG(MPI_Alltoallv(small, sent, places, MPI_INT, small_received, received, places, MPI_INT, WORLD));
     HANG(MPI_Barrier(WORLD));
 }
+
+/* The first of rank 1's receives is too short.  MPI_Waitall says so, and rank 1 goes elsewhere. */
+CASE(waitall_failed)
+{
+    MPI_Request requests[2];
+
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+    if (rank == 0) {
+        MPI_Send(small, SMALL, MPI_INT, 1, 3, WORLD);
+        MPI_Send(small, 1, MPI_INT, 1, 4, WORLD);
+    }
+    if (rank == 1) {
+        MPI_Irecv(&small_received[SMALL / 2], 1, MPI_INT, 0, 4, WORLD, &requests[0]);
+        MPI_Irecv(small_received, SMALL / 2, MPI_INT, 0, 3, WORLD, &requests[1]);
+        if (MPI_Waitall(2, requests, MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+            HANG(WAIT_FOR_NOBODY(2));
+    }
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* The same of MPI_Recv. */
+CASE(receive_too_short)
+{
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+    if (rank == 0)
+        MPI_Send(small, SMALL, MPI_INT, 1, 3, WORLD);
+    if (rank == 1 &&
+        MPI_Recv(small_received, SMALL / 2, MPI_INT, 0, 3, WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        HANG(WAIT_FOR_NOBODY(0));
+    HANG(MPI_Barrier(WORLD));
+}

@@ -2,6 +2,7 @@
 /* Calls that returned an error and that others wait for. */
 #include "job_builder.h"
 #include "suite.h"
+#include "merge/merge.h"
 
 enum { ERR_TAG = 4, ERR_AMODE = 21 };
 
@@ -119,6 +120,42 @@ static void test_receive(void)
                      "sends it a message with tag 5\n");
 }
 
+static void receives(struct job_builder *job, int64_t begin, int tag, int line)
+{
+    job_past(job, 0, "MPI_Irecv",
+             &(struct mpiq_past_call){.begin_ns = begin,
+                                      .end_ns = begin + 1,
+                                      .peer_local = 1,
+                                      .tag = tag,
+                                      .place = {.file = "solver.c", .line = line}});
+}
+
+/* Which of rank 0's calls made the request for which its MPI_Waitall failed: the last one of that envelope,
+   unless there are some at other places. */
+static void test_made(void)
+{
+    for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
+        struct job_builder job;
+        struct mpiq_job_state *state;
+        job_init(&job, 2);
+        receives(&job, 60, 5, elsewhere ? 12 : 10);
+        receives(&job, 70, 5, 10);
+        receives(&job, 80, 6, 11);
+        failed(&job, 0, "MPI_Waitall", ERR_TAG, 1, 5);
+        receives(&job, 120, 5, 10);
+        job_recv(&job, 0, WORLD, 1, 7);
+        job_recv(&job, 1, WORLD, 0, 7);
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_EQUAL_FATAL(state->past_call_count, 5);
+        const struct mpiq_job_past_call *wait = &state->past_calls[3];
+        CU_ASSERT_TRUE(elsewhere ? wait->made == MPIQ_NONE
+                                 : wait->made != MPIQ_NONE && state->past_calls[wait->made].begin_ns == 70);
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {{"a collective", test_collective},
@@ -127,6 +164,7 @@ int main(void)
                            {"tried again", test_tried_again},
                            {"a send", test_message},
                            {"a receive", test_receive},
+                           {"who made the request that failed", test_made},
                            CU_TEST_INFO_NULL};
     return suite_run("failed calls", tests);
 }
