@@ -77,12 +77,12 @@ struct mpiq_error *mpiq_check_plausibility(const struct mpiq_look_source *source
     return error ? mpiq_start_state_over(source, error, state) : NULL;
 }
 
-/* A rank of the launched world that says which job it is of; NULL. */
-static struct mpiq_rank_state **state_of_world(const struct mpiq_look_sources *sources, size_t index,
-                                               int look)
+/* Up to and with that look, what was read so far of a rank of the launched world that says which job it is
+   of; NULL.  at: below look times the number of sources. */
+static struct mpiq_rank_state **state_of_world(const struct mpiq_look_sources *sources, size_t at)
 {
-    const struct mpiq_look_source *source = &sources->items[index];
-    struct mpiq_rank_state **state = &sources->items[index].looks[look - 1];
+    struct mpiq_look_source *source = &sources->items[at % sources->count];
+    struct mpiq_rank_state **state = &source->looks[at / sources->count];
     bool launched = source->rank >= 0 && source->nspace && source->world == 0;
     return launched && *state && (*state)->name.rank >= 0 ? state : NULL;
 }
@@ -95,15 +95,15 @@ static bool speaks(const struct mpiq_rank_state *state)
 
 /* Where no rank's memory names the job, nor its environment, ranks that are gone or could not be read are of
    the same job as those that were: job 0, whatever the launcher is called here. */
-static void forget_name(const struct mpiq_look_sources *sources, int look)
+static void forget_name(const struct mpiq_look_sources *sources, size_t states)
 {
     bool unnamed = false;
-    for (size_t i = 0; i < sources->count; i++) {
-        struct mpiq_rank_state **state = state_of_world(sources, i, look);
+    for (size_t i = 0; i < states; i++) {
+        struct mpiq_rank_state **state = state_of_world(sources, i);
         unnamed = unnamed || (state && (*state)->nspace[0] == '\0');
     }
-    for (size_t i = 0; i < sources->count && unnamed; i++) {
-        struct mpiq_rank_state **state = state_of_world(sources, i, look);
+    for (size_t i = 0; i < states && unnamed; i++) {
+        struct mpiq_rank_state **state = state_of_world(sources, i);
         if (state) {
             (*state)->nspace[0] = '\0';
             (*state)->name.job = 0;
@@ -113,28 +113,31 @@ static void forget_name(const struct mpiq_look_sources *sources, int look)
 
 struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int look)
 {
+    /* Those of both looks: what a rank said in the second tells where it was in the first, and where those
+       are that were read only then. */
+    size_t states = sources->count * (size_t)look;
     uint32_t job = 0;
     size_t lead = 0;
     size_t votes = 0;
     size_t voters = 0;
-    for (size_t i = 0; i < sources->count; i++) { /* whoever has more than half of them is left over */
-        struct mpiq_rank_state **state = state_of_world(sources, i, look);
+    for (size_t i = 0; i < states; i++) { /* whoever has more than half of them is left over */
+        struct mpiq_rank_state **state = state_of_world(sources, i);
         if (!state || !speaks(*state))
             continue;
         if (lead == 0)
             job = (*state)->name.job;
         lead += (*state)->name.job == job ? 1 : (size_t)-1;
     }
-    for (size_t i = 0; i < sources->count; i++) {
-        struct mpiq_rank_state **state = state_of_world(sources, i, look);
+    for (size_t i = 0; i < states; i++) {
+        struct mpiq_rank_state **state = state_of_world(sources, i);
         voters += state && speaks(*state);
         votes += state && speaks(*state) && (*state)->name.job == job;
     }
     if (voters == 0)
-        forget_name(sources, look);
+        forget_name(sources, states);
     struct mpiq_error *error = NULL;
-    for (size_t i = 0; i < sources->count && !error && 2 * votes > voters; i++) {
-        struct mpiq_rank_state **state = state_of_world(sources, i, look);
+    for (size_t i = 0; i < states && !error && 2 * votes > voters; i++) {
+        struct mpiq_rank_state **state = state_of_world(sources, i);
         if (!state || (*state)->name.job == job)
             continue;
         if (!speaks(*state)) {
@@ -142,7 +145,7 @@ struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int 
             continue;
         }
         error = mpiq_start_state_over(
-            &sources->items[i],
+            &sources->items[i % sources->count],
             mpiq_error_create(MPIQ_ERROR_CORRUPT,
                               "its memory says that it is of job %u, but the others are of job %u: "
                               "nothing that it says is believed",

@@ -20,7 +20,7 @@ struct mpiq_error *mpiq_check_plausibility(const struct mpiq_look_source *source
                                            struct mpiq_rank_state **state);
 
 /* The same of the number that each rank gives its job: those of the launched world have the one that most of
-   them give.  After a look at all of them. */
+   them give, in both looks.  After a look at all of them. */
 struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int look);
 
 /* Replaces a state by what the kernel says about the process and what the launcher says about its identity,
