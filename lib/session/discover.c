@@ -173,6 +173,7 @@ static void agree_on_size(const struct candidates *all, struct mpiq_found_job *j
     }
 }
 
+/* Whether that process, 0 where it is not seen, is the launcher of any of the job's ranks. */
 static bool starts_job(const struct candidates *all, size_t index, pid_t pid)
 {
     for (size_t i = 0; i < all->count; i++) {
@@ -182,14 +183,27 @@ static bool starts_job(const struct candidates *all, size_t index, pid_t pid)
     return false;
 }
 
-/* Only a process that is seen to have ended is no rank any more: what has no name may be one. */
+static bool misses_ranks(const struct mpiq_found_job *job)
+{
+    size_t first = 0;
+    while (first < job->count && strcmp(job->ranks[first].nspace, job->ranks[0].nspace) == 0)
+        first++;
+    return job->whole && first < (size_t)job->world_size;
+}
+
+/* Only a process that is seen to have ended is no rank any more: what has no name may be one.  Of ranks whose
+   launcher has ended the parent is that of any daemon: there, it is one of the user's that maps MPI. */
 static void find_strangers(const struct mpiq_process_table *table, const struct candidates *all,
                            struct mpiq_found_job *job)
 {
-    for (size_t i = 0; i < table->count; i++) {
+    const struct mpiq_process *first = mpiq_process_table_find(table, job->ranks[0].pid);
+    for (size_t i = 0; misses_ranks(job) && i < table->count; i++) {
         const struct mpiq_process *process = &table->processes[i];
+        const struct mpiq_process *parent = mpiq_process_table_find(table, process->parent);
         if (process->nspace || process->left_out || process->state == 'Z' || process->state == 'X' ||
-            process->parent <= 1 || is_none(process) || !starts_job(all, job->index, process->parent))
+            is_none(process) || !starts_job(all, job->index, parent ? parent->pid : 0) ||
+            !((parent && starts_ranks(parent)) ||
+              (process->uid == first->uid && mpiq_process_maps_mpi(process->pid))))
             continue;
         job->stranger = job->stranger_count++ == 0 ? process->pid : job->stranger;
     }

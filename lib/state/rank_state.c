@@ -361,6 +361,9 @@ static bool is_failure(const struct mpiq_rank_state *state, const struct mpiq_pr
     if (state->traced && !stopped && problem->code == MPIQ_ERROR_PERMISSION &&
         state->source != MPIQ_SOURCE_PATCHED && state->source != MPIQ_SOURCE_RECORDER)
         return true;
+    /* One that is not seen may act. */
+    if (problem->what && strcmp(problem->what, "threads") == 0 && problem->code != MPIQ_ERROR_UNSUPPORTED)
+        return true;
     if (library && problem->code != MPIQ_ERROR_NOT_FOUND && problem->code != MPIQ_ERROR_UNSUPPORTED)
         return true;
     return state->source == MPIQ_SOURCE_NONE && state->thread_count == 0;

@@ -344,6 +344,25 @@ static void test_timed_out(void)
     }
 }
 
+/* A rank whose threads could not be listed may have one that acts. */
+static void test_threads_unread(void)
+{
+    for (unsigned looks = 1; looks < 4; looks++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        job_recv(&job, 0, WORLD, 1, 7);
+        job_recv(&job, 1, WORLD, 0, 7);
+        for (int look = 0; look < 2; look++) {
+            if (looks >> look & 1)
+                mpiq_rank_state_problem(job.states[look][1], "threads",
+                                        mpiq_error_create(MPIQ_ERROR_SHORT, "too many open files"));
+        }
+        job_expect(
+            &job,
+            "unknown: cannot tell whether the job hangs: rank 1 could not be read (too many open files)\n");
+    }
+}
+
 /* Whoever waits for each other without it is stuck all the same. */
 static void test_timed_out_elsewhere(void)
 {
@@ -784,6 +803,7 @@ int main(void)
         {"unread", test_unread},
         {"timed out", test_timed_out},
         {"timed out elsewhere", test_timed_out_elsewhere},
+        {"threads unread", test_threads_unread},
         {"part", test_part},
         {"one look", test_one_look},
         {"ping pong", test_ping_pong},

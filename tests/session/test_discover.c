@@ -107,6 +107,24 @@ static void a_process_without_a_name_may_be_a_rank(void)
     mpiq_found_job_deinit(&job);
 }
 
+/* Their launcher has ended: its place is taken by who is everybody's parent. */
+static void an_orphan_without_a_name_may_be_a_rank(void)
+{
+    struct mpiq_process rows[] = {
+        {SOME(1, 0, "init")},
+        {SOME(50, 1, "daemon"), .uid = 1},
+        {SOME(getpid(), 1, "test_discover")}, /* one of ours, without MPI */
+        {RANK(1 << 22, 1, "solver", "7", 0), .maps_mpi = true},
+        {SOME((1 << 22) + 1, 1, "solver")}, /* its maps cannot be read */
+    };
+    struct mpiq_found_job job = {0};
+    CU_ASSERT_PTR_NULL(DISCOVER(rows, 1 << 22, &job));
+    assert_ranks(&job, 1, (pid_t[]){1 << 22});
+    CU_ASSERT_EQUAL(job.stranger, (1 << 22) + 1);
+    CU_ASSERT_EQUAL(job.stranger_count, 1);
+    mpiq_found_job_deinit(&job);
+}
+
 static void a_spawned_world_belongs_to_the_job(void)
 {
     struct mpiq_process rows[] = {
@@ -334,6 +352,7 @@ int main(void)
         {"the same job from launcher, rank or nothing", the_same_job_from_launcher_rank_or_nothing},
         {"a wrapper and a child are not the rank", a_wrapper_and_a_child_are_not_the_rank},
         {"a process without a name may be a rank", a_process_without_a_name_may_be_a_rank},
+        {"an orphan without a name may be a rank", an_orphan_without_a_name_may_be_a_rank},
         {"a spawned world belongs to the job", a_spawned_world_belongs_to_the_job},
         {"one namespace under two daemons is one job", one_namespace_under_two_daemons_is_one_job},
         {"with two jobs, the user must choose", two_jobs_are_a_question},
