@@ -347,6 +347,44 @@ static bool all_wait_so(const struct mpiq_analysis *analysis, const struct mpiq_
     return true;
 }
 
+/* Leaves out of a part of a class's wait what another rank's wait says otherwise (NULL: it has no such part).
+ */
+static void leave_out(struct mpiq_wait_part *part, const struct mpiq_wait_part *other)
+{
+    part->number = other && part->number == other->number ? part->number : 0;
+    part->bytes = other && part->bytes == other->bytes ? part->bytes : -1;
+}
+
+/* The wait of a class of several ranks, without what is the first one's alone.  A request's handle is a
+   process's own. */
+static void leave_out_differing(struct mpiq_analysis *analysis, struct mpiq_evidence *evidence)
+{
+    const struct mpiq_waits_for *first = evidence->wait;
+    struct mpiq_waits_for *made = mpiq_arena_alloc(analysis->arena, sizeof *made);
+    struct mpiq_wait_part *parts = mpiq_arena_alloc(analysis->arena, (first->part_count + 1) * sizeof *parts);
+    if (!made || !parts) {
+        analysis->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < first->part_count; i++) {
+        parts[i] = first->parts[i];
+        parts[i].request = 0;
+    }
+    bool speaks = evidence->thread == analysis->diagnosis->ranks[evidence->process].thread;
+    for (uint32_t i = 0; speaks && i < evidence->ranks.count; i++) {
+        const struct mpiq_rank_range *range = &evidence->ranks.ranges[i];
+        for (uint32_t rank = range->first; rank <= range->last; rank++) {
+            uint32_t process = mpiq_job_process(analysis->job, range->world, rank);
+            const struct mpiq_waits_for *own = analysis->diagnosis->ranks[process].waits_for;
+            for (uint32_t at = 0; own && own != first && at < first->part_count; at++)
+                leave_out(&parts[at], at < own->part_count ? &own->parts[at] : NULL);
+        }
+    }
+    *made = *first;
+    made->parts = parts;
+    evidence->wait = made;
+}
+
 /* What all ranks of a class wait for: the first one's wait, made general. */
 static void set_wait(struct mpiq_analysis *analysis, struct mpiq_evidence *evidence)
 {
@@ -537,6 +575,8 @@ void mpiq_finish_evidence(struct mpiq_analysis *analysis)
         for (size_t j = 0; j < finding->evidence_count && !analysis->failed; j++) {
             struct mpiq_evidence *evidence = &finding->evidence[j];
             set_wait(analysis, evidence);
+            if (evidence->wait && evidence->ranks.size > 1)
+                leave_out_differing(analysis, evidence);
             if (evidence->remark == MPIQ_REMARK_NONE && script_ended(analysis->job, evidence))
                 evidence->remark = MPIQ_REMARK_SCRIPT_ENDED;
             evidence->inside = all_inside(analysis, evidence);

@@ -122,6 +122,30 @@ static void test_two_of_four(void)
     check_evidence(&job, check_mutual);
 }
 
+static void check_differing(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
+{
+    (void)state;
+    CU_ASSERT_EQUAL(finding->evidence_count, 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(finding->evidence[0].wait);
+    const struct mpiq_wait_part *part = &finding->evidence[0].wait->parts[0];
+    CU_ASSERT_EQUAL(part->request, 0);
+    CU_ASSERT_EQUAL(part->bytes, -1);
+}
+
+/* Ranks that send to each other, each another length: no length, and no request, is all ranks'. */
+static void test_what_is_of_one_rank(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 3; rank++) {
+        int to = (rank + 1) % 3, bytes = (1 << 20) + rank;
+        job_send(&job, rank, WORLD, to, 5, bytes);
+        job_channel(&job, rank, to, WORLD, 1, 1);
+        job_operation(&job, to, WORLD, MPIQ_OPERATION_MESSAGE, rank, 5, bytes);
+    }
+    check_evidence(&job, check_differing);
+}
+
 static void check_two_communicators(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
 {
     (void)state;
@@ -189,6 +213,7 @@ int main(void)
         {"waits inside one collective are one line", test_inside_one_collective},
         {"a file that one rank cannot open", test_file_that_one_cannot_open},
         {"two of four", test_two_of_four},
+        {"what is of one rank is said of no other", test_what_is_of_one_rank},
         {"two communicators at one source line are told apart", test_two_communicators_at_one_line},
         {"a thread at a mutex", test_thread_at_a_mutex},
         CU_TEST_INFO_NULL};
