@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What try-release leaves and what it renews where a release is built in the tree of another one."""
 
+import argparse
 import importlib.machinery
 import importlib.util
 import os
@@ -52,3 +53,11 @@ def test_a_library_of_another_kind_is_linked_again(try_release, tmp_path):
     try_release.overwrite(wanted, built)
     assert not (built / "mpir/libmpir.la").exists()
     assert (built / "other/libother.la").exists()
+
+
+def test_a_copy_that_would_not_find_itself_is_refused_before_the_build(try_release, tmp_path):
+    """Files name their prefix, in place of which a copy has its own."""
+    tree = tmp_path / "5.0.9"
+    given = argparse.Namespace(work=tmp_path, over=tree, unpatched=True)
+    with pytest.raises(try_release.Failed, match=r"library and .*5\.0\.11/no-hook are not of one length.*another --work"):
+        try_release.over("5.0.11", "HEAD", given, {})
