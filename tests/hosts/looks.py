@@ -2,9 +2,9 @@
 """mpiq at work in the beds: its answers, and whether it leaves anything behind."""
 import atexit
 import json
-import re
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
