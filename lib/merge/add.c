@@ -362,17 +362,22 @@ static uint8_t changes(const struct mpiq_look_marks *a, const struct mpiq_look_m
 }
 
 /* Whether what differs between the looks has moved: what one of them could not read has not.  Of a library
-   that is in motion, lists cannot always be read to their end: there, counts and waits still tell. */
+   that is in motion, lists cannot always be read to their end: there, counts and waits still tell.  So they
+   do where only one of the looks got the queues from the MPI library, beside the recorder. */
 static bool are_comparable(const struct mpiq_job_rank *old, const struct mpiq_look_marks *before,
                            const struct mpiq_rank_state *state, const struct mpiq_look_marks *now)
 {
-    const unsigned moved = MPIQ_CHANGED_PROGRESS & ~(unsigned)MPIQ_CHANGED_QUEUES;
     bool started = old->phase < MPIQ_PHASE_RUNNING && state->phase > old->phase;
     bool ended = state->gone || state->phase >= MPIQ_PHASE_FINALIZED;
     bool same =
         old->source == state->source && old->queues == state->queues && old->recording == state->recording;
-    return started || ended ||
-           (same && (old->problem_count == state->problem_count || changes(before, now) & moved));
+    bool whole = old->problem_count == state->problem_count;
+    unsigned moved = MPIQ_CHANGED_PROGRESS & ~(unsigned)MPIQ_CHANGED_QUEUES;
+    if (old->library_queues != state->library_queues) {
+        whole = false;
+        moved = MPIQ_CHANGED_WAITS | MPIQ_CHANGED_CALLS;
+    }
+    return started || ended || (same && (whole || changes(before, now) & moved));
 }
 
 static bool has_text(const mpiq_string_id *texts, size_t count, mpiq_string_id text)

@@ -363,6 +363,29 @@ static void test_threads_unread(void)
     }
 }
 
+/* The MPI library's own queues were read beside the recorder in one look and not in the other: that they
+   differ is no progress.  That counts or waits differ is. */
+static void test_queues_of_one_look(void)
+{
+    for (int moves = 0; moves < 2; moves++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        for (int rank = 0; rank < 2; rank++)
+            job_recv(&job, rank, WORLD, 1 - rank, 7);
+        job.look = 2;
+        if (moves)
+            job_recv(&job, 1, WORLD, 0, 7);
+        job_operation(&job, 1, WORLD, MPIQ_OPERATION_RECEIVE, 0, 8, 8);
+        job.states[0][1]->library_queues = true;
+        for (int look = 0; look < 2; look++)
+            job.states[look][0]->source = job.states[look][1]->source = MPIQ_SOURCE_RECORDER;
+        job_expect(&job,
+                   moves ? "running: the job makes progress\n"
+                         : "unknown: cannot tell whether the job hangs: rank 1 could not be read (two looks "
+                           "at it did not see the same parts of its MPI library)\n");
+    }
+}
+
 /* Whoever waits for each other without it is stuck all the same. */
 static void test_timed_out_elsewhere(void)
 {
@@ -803,6 +826,7 @@ int main(void)
         {"unread", test_unread},
         {"timed out", test_timed_out},
         {"timed out elsewhere", test_timed_out_elsewhere},
+        {"queues of one look", test_queues_of_one_look},
         {"threads unread", test_threads_unread},
         {"part", test_part},
         {"one look", test_one_look},
