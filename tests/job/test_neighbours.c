@@ -130,7 +130,9 @@ static void test_neighbours(void)
     }
     job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
                      "collective_incomplete ranks 0-1 missing 2 suspects 2: Rank 2 never entered the "
-                     "MPI_Neighbor_alltoall that ranks 0 and 1 are waiting in\n");
+                     "MPI_Neighbor_alltoall that ranks 0 and 1 are waiting in\n"
+                     "  follows from 1: receive_unmatched ranks 2-3 suspects 0: rank 3 waits in MPI_Recv at "
+                     "other.c:5 for tag 9 from rank 0\n");
 }
 
 /* Rank 1 acts: it may yet come.  So may rank 2, for whom nobody waits. */
