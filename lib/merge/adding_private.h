@@ -41,4 +41,9 @@ bool mpiq_add_threads(struct mpiq_adding *adding, struct mpiq_job_rank *rank);
 /* The second look saw the same waits and stacks as the first: only times move on. */
 void mpiq_same_threads(struct mpiq_adding *adding, const struct mpiq_job_rank *rank);
 
+/* Whether all that the last calls of a rank did was to ask and to read windows (a lock or a flag in one,
+   say), as far as its history goes, and whether it was in these calls most of the time, or asleep in between.
+ */
+bool mpiq_repeats_reads(const struct mpiq_adding *adding);
+
 #endif

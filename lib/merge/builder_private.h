@@ -194,10 +194,6 @@ void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks
 uint64_t mpiq_stack_mark(const struct mpiq_thread *thread);
 /* The mark of the wait a thread is in, 0 if it is in none: by its record, else by its stack. */
 uint64_t mpiq_wait_mark(const struct mpiq_thread *thread);
-/* Whether all that the last calls of a rank did was to ask and to read windows (a lock or a flag in one,
-   say), as far as its history goes, and whether it was in these calls most of the time, or asleep in between.
- */
-bool mpiq_repeats_reads(const struct mpiq_rank_state *state);
 /* Whether a wait seen on the stack alone can be told from the next one like it. */
 bool mpiq_can_tell_waits(const struct mpiq_rank_state *state);
 

@@ -4,12 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "merge/builder_private.h"
+#include "merge/adding_private.h"
 #include "names/errors.h"
 
-/* Whether that thread sleeps outside MPI: between two calls, as short as the time between its calls is. */
-static bool naps(const struct mpiq_rank_state *state, int32_t tid)
+/* Whether that thread sleeps outside MPI between two calls, as short as the time between its calls is: just
+   now, or, by the processor time of its rank, for most of the time between the looks. */
+static bool naps(const struct mpiq_adding *adding, int32_t tid)
 {
+    enum { SHARE = 10 }; /* of the time between the looks: one in so many */
+    const struct mpiq_rank_state *state = adding->state;
+    int64_t between = adding->old ? state->taken_ns - adding->old->taken_ns : 0;
+    if (between > 0 && state->cpu_ns >= adding->old->cpu_ns &&
+        state->cpu_ns - adding->old->cpu_ns < (uint64_t)between / SHARE)
+        return true;
     for (size_t i = 0; i < state->thread_count; i++) {
         if (state->threads[i].tid == tid)
             return state->threads[i].state == 'S' && !state->threads[i].mpi_call[0];
@@ -17,8 +24,9 @@ static bool naps(const struct mpiq_rank_state *state, int32_t tid)
     return false;
 }
 
-bool mpiq_repeats_reads(const struct mpiq_rank_state *state)
+bool mpiq_repeats_reads(const struct mpiq_adding *adding)
 {
+    const struct mpiq_rank_state *state = adding->state;
     enum {
         FEWEST = 64,
         BETWEEN_NS = 2000
@@ -38,7 +46,7 @@ bool mpiq_repeats_reads(const struct mpiq_rank_state *state)
         outside += gap > BETWEEN_NS ? gap : 0;
     }
     return any && (outside <= (state->history[state->history_count - 1].begin_ns - first->begin_ns) / 2 ||
-                   naps(state, first->tid));
+                   naps(adding, first->tid));
 }
 
 /* As a word: of the error's class, or its number. */

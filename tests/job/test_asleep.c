@@ -101,6 +101,46 @@ static void test_repeated_reads(void)
     }
 }
 
+/* Both looks see rank 1 outside MPI.  It reads a window again and again, with naps in between, or computes in
+   between, or has left its loop and computes. */
+static void test_naps_between_reads(void)
+{
+    enum { CALLS = 64, MS = 1000000, BETWEEN_NS = 200 * MS };
+    static const struct {
+        int64_t every_ns;
+        int64_t last_ns; /* before the second look */
+        uint64_t cpu_ns;
+        enum mpiq_verdict verdict;
+    } rows[] = {
+        {MS, MS, BETWEEN_NS / 20, MPIQ_VERDICT_UNKNOWN},
+        {MS, MS, BETWEEN_NS / 2, MPIQ_VERDICT_RUNNING},
+        {MS, 2 * BETWEEN_NS, BETWEEN_NS / 20, MPIQ_VERDICT_RUNNING},
+        {BETWEEN_NS / 2, 2 * BETWEEN_NS, BETWEEN_NS / 20, MPIQ_VERDICT_RUNNING},
+        {BETWEEN_NS / 2, BETWEEN_NS + MS, BETWEEN_NS / 20, MPIQ_VERDICT_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        job_recorded(&job);
+        job_recv(&job, 0, WORLD, 1, 7);
+        struct mpiq_rank_state *state = job.states[1][1];
+        state->taken_ns = job.states[0][1]->taken_ns + BETWEEN_NS;
+        state->cpu_ns = job.states[0][1]->cpu_ns + rows[i].cpu_ns;
+        for (int call = 0; call < CALLS; call++) {
+            int64_t begin = state->taken_ns - rows[i].last_ns - (CALLS - 1 - call) * rows[i].every_ns;
+            job_past(&job, 1, "MPI_Compare_and_swap",
+                     &(struct mpiq_past_call){
+                         .begin_ns = begin, .end_ns = begin + 1000, .peer_local = -1, .tag = -1});
+        }
+        struct mpiq_job_state *merged;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &merged);
+        CU_ASSERT_EQUAL(diagnosis->verdict, rows[i].verdict);
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(merged);
+        job_deinit(&job);
+    }
+}
+
 /* Rank 1 is waited for by all in the end, through a chain. */
 static void test_chain_to_sleeper(void)
 {
@@ -457,6 +497,7 @@ int main(void)
         {"asleep: naps", test_naps},
         {"asleep: threads come and go", test_passing_threads},
         {"one-sided calls again and again", test_repeated_reads},
+        {"naps between one-sided calls", test_naps_between_reads},
         {"idle helper", test_idle_helper},
         {"woken helper", test_woken_helper},
         {"a library's thread", test_library_thread},
