@@ -134,7 +134,7 @@ static uint32_t maker(const struct mpiq_job_state *job, const struct mpiq_job_ra
 
 static bool completes_requests(const char *call)
 {
-    return mpiq_blocking_call(call) == MPIQ_BLOCKING_REQUESTS || strncmp(call, "MPI_Test", 8) == 0;
+    return call && (mpiq_blocking_call(call) == MPIQ_BLOCKING_REQUESTS || strncmp(call, "MPI_Test", 8) == 0);
 }
 
 void mpiq_job_finish_history(struct mpiq_job_state *job, const uint32_t *member_map)
