@@ -534,14 +534,15 @@ static bool goes_on_calling(const struct mpiq_adding *adding)
     const struct mpiq_rank_state *state = adding->state;
     size_t count = state->history_count;
     int64_t longest = 0;
-    if (!adding->old || count == 0 || state->history[count - 1].end_ns == 0)
+    if (!adding->old || count == 0)
         return false;
+    const struct mpiq_past_call *last = &state->history[count - 1];
     for (size_t i = 1; i < count; i++) {
         int64_t outside = state->history[i].begin_ns - state->history[i - 1].end_ns;
         longest = outside > longest ? outside : longest;
     }
-    return state->history[count - 1].begin_ns > adding->old->taken_ns ||
-           state->taken_ns - state->history[count - 1].end_ns < TIMES * longest;
+    return last->begin_ns > adding->old->taken_ns ||
+           (last->end_ns > 0 && state->taken_ns - last->end_ns < TIMES * longest);
 }
 
 struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
