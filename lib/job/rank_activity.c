@@ -31,8 +31,10 @@ bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread)
 bool mpiq_thread_dozes(const struct mpiq_job_rank *rank, const struct mpiq_job_thread *thread)
 {
     enum { SHARE = 10 }; /* of the time between the looks: one in so many */
+    /* Seen as it wakes, it runs, and is still in the call that it slept in. */
     return !thread->in_mpi && !thread->stepped && rank->looks == 3 && rank->between_ns > 0 &&
-           thread->state == 'S' && thread->cpu_between_ns < (uint64_t)rank->between_ns / SHARE;
+           (thread->state == 'S' || thread->blocks_in) &&
+           thread->cpu_between_ns < (uint64_t)rank->between_ns / SHARE;
 }
 
 bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread)

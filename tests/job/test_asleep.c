@@ -51,6 +51,30 @@ static void test_naps(void)
     }
 }
 
+/* The second look sees it as it wakes, still in the call that it slept in, or in its own code. */
+static void test_naps_seen_awake(void)
+{
+    for (int in_call = 0; in_call < 2; in_call++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        job_recv(&job, 0, WORLD, 1, 7);
+        job_at(&job, 1, "load", "io.c", 7);
+        job_state(&job, 1, 'S');
+        job_sleeps(&job, 1, MPIQ_SLEEP_OTHER, in_call ? "usleep" : NULL);
+        job.states[1][1]->threads[0].state = 'R';
+        job.states[1][1]->threads[0].cpu_ns += 5000000;
+        job.states[1][1]->taken_ns += 250000000;
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_EQUAL(diagnosis->verdict, in_call ? MPIQ_VERDICT_UNKNOWN : MPIQ_VERDICT_RUNNING);
+        CU_ASSERT_EQUAL(diagnosis->ranks[1].activity,
+                        in_call ? MPIQ_ACTIVITY_ASLEEP : MPIQ_ACTIVITY_COMPUTING);
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
 /* That a thread has come or gone is no progress. */
 static void test_passing_threads(void)
 {
@@ -495,6 +519,7 @@ int main(void)
     CU_TestInfo tests[] = {
         {"asleep", test_asleep},
         {"asleep: naps", test_naps},
+        {"asleep: naps seen awake", test_naps_seen_awake},
         {"asleep: threads come and go", test_passing_threads},
         {"one-sided calls again and again", test_repeated_reads},
         {"naps between one-sided calls", test_naps_between_reads},
