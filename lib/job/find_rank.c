@@ -216,11 +216,11 @@ void mpiq_find_ranks(struct mpiq_analysis *analysis)
         struct behaviour_group group = {
             .activity = rank->activity, .site = rank->site, .first = process, .thread = MPIQ_NONE};
         const struct mpiq_job_rank *stopped =
-            rank->activity == MPIQ_ACTIVITY_STOPPED ? mpiq_job_rank_of(analysis->job, process) : NULL;
-        group.traced = stopped && stopped->traced;
+            mpiq_is_stopped(rank->activity) ? mpiq_job_rank_of(analysis->job, process) : NULL;
+        bool frozen = rank->activity == MPIQ_ACTIVITY_FROZEN;
+        group.traced = stopped && !frozen && stopped->traced;
         group.tracer = group.traced ? stopped->tracer_name : 0;
-        if (rank->activity == MPIQ_ACTIVITY_FROZEN)
-            group.freezer = mpiq_job_rank_of(analysis->job, process)->freezer;
+        group.freezer = stopped && frozen ? stopped->freezer : 0;
         if (rank->activity == MPIQ_ACTIVITY_CALLING || rank->activity == MPIQ_ACTIVITY_ASLEEP)
             group.library_call = rank->library_call;
         if (rank->activity == MPIQ_ACTIVITY_BLOCKED && waited_for) {
