@@ -7,6 +7,7 @@
 const char *const mpiq_slurm_rank_variable = "SLURM_PROCID";
 const char *const mpiq_slurm_size_variable = "SLURM_STEP_NUM_TASKS";
 const char *const mpiq_namespace_variable = "PMIX_NAMESPACE";
+const char *const mpiq_parent_variable = "OMPI_PARENT_PORT";
 
 const char *const mpiq_rank_variables[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", NULL};
 const char *const mpiq_size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};

@@ -11,6 +11,7 @@ extern const char *const mpiq_size_variables[];       /* its size */
 extern const char *const mpiq_local_size_variables[]; /* of it, ranks on this host */
 extern const char *const mpiq_host_variables[];       /* the host, as the launcher calls it */
 extern const char *const mpiq_namespace_variable;     /* PMIx's name of the world */
+extern const char *const mpiq_parent_variable; /* of a world that Open MPI has spawned: "JOB.RANK:…" */
 
 /* The number or name of the batch job that a process is in; ended by NULL. */
 extern const char *const mpiq_batch_job_variables[];

@@ -2,6 +2,7 @@
 #include "session/discover.h"
 
 #include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,6 +79,26 @@ static struct candidate candidate_of(const struct mpiq_process_table *table,
     };
 }
 
+/* Which job of a prte a namespace is, of "prte-node1-1234@2" the second; 0: any other launcher's, which runs
+   one job. */
+static int number_of(const struct mpiq_process *process)
+{
+    const char *at = process->by_pmi ? NULL : strrchr(process->nspace, '@');
+    int number = at ? atoi(at + 1) : 0;
+    return strncmp(process->nspace, "prte-", strlen("prte-")) == 0 && number > 0 ? number : 0;
+}
+
+/* Whether two namespaces under one launcher may be worlds of one job: a prte runs jobs of many prun, and each
+   may spawn more. */
+static bool may_belong(const struct mpiq_process *a, const struct mpiq_process *b)
+{
+    const int one = number_of(a), other = number_of(b);
+    if (one == 0 || other == 0 || one == other || a->parent_job < 0 || b->parent_job < 0)
+        return true;
+    return a->parent_job == other || b->parent_job == one ||
+           (a->parent_job > 0 && a->parent_job == b->parent_job);
+}
+
 /*
  * Namespaces of one user under one launcher are one job (spawned worlds), and so are ranks of one user and
  * one namespace under several daemons.  Any other process with that namespace has copied it.
@@ -87,7 +108,7 @@ static bool same_job(const struct candidate *a, const struct candidate *b)
     if (a->process->uid != b->process->uid)
         return false;
     if (a->launcher > 1 && a->launcher == b->launcher)
-        return true;
+        return may_belong(a->process, b->process);
     bool launched = a->launched && b->launched;
     return strcmp(a->process->nspace, b->process->nspace) == 0 && (launched || a->launcher == b->launcher);
 }
@@ -244,6 +265,16 @@ static struct mpiq_error *take_single(const struct mpiq_process *process, struct
     return NULL;
 }
 
+/* The pid by which a job is asked for: its launcher's, unless that runs others too. */
+static pid_t pid_of(const struct candidates *all, const struct candidate *first)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->items[i].launcher == first->launcher && all->items[i].job != first->job)
+            return first->process->pid;
+    }
+    return first->launcher > 1 ? first->launcher : first->process->pid;
+}
+
 static struct mpiq_error *several(const struct candidates *all, uid_t uid)
 {
     char text[1024] = "";
@@ -260,9 +291,9 @@ static struct mpiq_error *several(const struct candidates *all, uid_t uid)
         size_t ranks = 0;
         for (size_t k = 0; k < all->count; k++)
             ranks += all->items[k].job == i;
-        int wrote = snprintf(text + used, sizeof text - used, "%s mpiq %d (%s, %zu rank%s)", used ? "," : "",
-                             (int)(first->launcher > 1 ? first->launcher : first->process->pid),
-                             first->process->executable, ranks, ranks == 1 ? "" : "s");
+        int wrote =
+            snprintf(text + used, sizeof text - used, "%s mpiq %d (%s, %zu rank%s)", used ? "," : "",
+                     (int)pid_of(all, first), first->process->executable, ranks, ranks == 1 ? "" : "s");
         used += wrote > 0 ? (size_t)wrote : 0;
     }
     if (unsaid)
@@ -292,6 +323,35 @@ static bool is_foreign(const struct mpiq_process *process)
     return geteuid() != 0 && process->uid != geteuid();
 }
 
+/* It has asked a prte for ranks, which are not below it: which of that one's jobs is its own is not seen. */
+static bool is_prun(const struct mpiq_process *process)
+{
+    return strcmp(process->executable, "prun") == 0;
+}
+
+static struct mpiq_error *only_one_of_prte(const struct mpiq_process_table *table,
+                                           const struct candidates *all, struct mpiq_found_job *ret)
+{
+    size_t found = all->count;
+    for (size_t i = 0; i < all->count; i++) {
+        if (number_of(all->items[i].process) == 0)
+            continue;
+        if (found != all->count && all->items[found].job != all->items[i].job)
+            return several(all, (uid_t)-1);
+        found = i;
+    }
+    return take_job(table, all, all->items[found].job, ret);
+}
+
+static bool any_of_prte(const struct candidates *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (number_of(all->items[i].process) > 0)
+            return true;
+    }
+    return false;
+}
+
 static struct mpiq_error *around(const struct mpiq_process_table *table, const struct candidates *all,
                                  pid_t pid, struct mpiq_found_job *ret)
 {
@@ -313,7 +373,9 @@ static struct mpiq_error *around(const struct mpiq_process_table *table, const s
         return take_job(table, all, all->items[found].job, ret);
     if (is_foreign(process))
         return not_ours(process);
-    if (starts_ranks(process))
+    if (is_prun(process) && any_of_prte(all))
+        return only_one_of_prte(table, all, ret);
+    if (starts_ranks(process) || is_prun(process))
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
                                  "process %d (%s) has no MPI processes on this machine (yet): if they run on "
                                  "other hosts, run mpiq snapshot there and mpiq report on the files here",

@@ -105,6 +105,18 @@ static bool passes(const struct mpiq_process_filter *filter, const char *text, s
     return true;
 }
 
+/* Open MPI numbers the jobs of a launcher from 1 on; the lower half of what it calls a job says which it is.
+ */
+static int parent_job(const char *text, size_t length)
+{
+    const char *port = mpiq_proc_variable(text, length, mpiq_parent_variable);
+    char *end = NULL;
+    if (!port)
+        return 0;
+    unsigned long job = strtoul(port, &end, 10) & 0xffff;
+    return end > port && *end == '.' && job > 0 ? (int)job : -1;
+}
+
 static void read_environment(int directory, const struct mpiq_process_filter *filter,
                              struct mpiq_process *process)
 {
@@ -122,6 +134,7 @@ static void read_environment(int directory, const struct mpiq_process_filter *fi
     }
     process->nspace = strdup(nspace);
     process->rank = rank;
+    process->parent_job = parent_job(text, length);
     process->world_size = first_number(text, length, mpiq_size_variables, 0);
     process->local_size = first_number(text, length, mpiq_local_size_variables, 0);
 }

@@ -24,13 +24,14 @@ struct mpiq_process {
     char state;           /* as in /proc/PID/stat */
     char executable[256]; /* base name; the comm in brackets' place if the link cannot be read */
     char *nspace;         /* PMIX_NAMESPACE, or a name made for the job; NULL: of no launcher we know */
-    int rank;             /* mpiq_rank_variables, SLURM_PROCID; -1 */
-    int world_size;       /* mpiq_size_variables, SLURM_STEP_NUM_TASKS; 0: not known */
-    int local_size;       /* mpiq_local_size_variables; 0: not known */
-    bool maps_mpi; /* a library of MPI is mapped (or the maps may not be read), or no other has its rank */
-    bool by_pmi;   /* without a namespace of its own */
-    bool readable; /* its environment could be read */
-    bool left_out; /* a rank of another job, which the filter has left out */
+    int parent_job; /* of a spawned world, which job of its launcher has spawned it; 0 none; -1 not known */
+    int rank;       /* mpiq_rank_variables, SLURM_PROCID; -1 */
+    int world_size; /* mpiq_size_variables, SLURM_STEP_NUM_TASKS; 0: not known */
+    int local_size; /* mpiq_local_size_variables; 0: not known */
+    bool maps_mpi;  /* a library of MPI is mapped (or the maps may not be read), or no other has its rank */
+    bool by_pmi;    /* without a namespace of its own */
+    bool readable;  /* its environment could be read */
+    bool left_out;  /* a rank of another job, which the filter has left out */
 };
 
 struct mpiq_process_table {

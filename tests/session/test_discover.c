@@ -125,6 +125,60 @@ static void an_orphan_without_a_name_may_be_a_rank(void)
     mpiq_found_job_deinit(&job);
 }
 
+/* Jobs 1 and 2 are of two prun; 3 was spawned by 1, and 4 by 3. */
+static void a_prte_has_many_jobs(void)
+{
+    static const struct {
+        pid_t pid;
+        size_t count;
+        pid_t pids[3];
+        const char *error;
+    } rows[] = {
+        {101, 3, {101, 103, 104}, NULL},
+        {104, 3, {101, 103, 104}, NULL},
+        {102, 1, {102}, NULL},
+        {LAUNCHER, 0, {0}, "say which one: mpiq 101 (solver, 3 ranks), mpiq 102 (solver, 1 rank)"},
+        {0, 0, {0}, "several MPI jobs run here"},
+        {50, 0, {0}, "several MPI jobs run here"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mpiq_process processes[] = {
+            {SOME(50, SHELL, "prun")},
+            {SOME(LAUNCHER, 1, "prte")},
+            {RANK(101, LAUNCHER, "solver", "prte-n-7@1", 0), .maps_mpi = true},
+            {RANK(102, LAUNCHER, "solver", "prte-n-7@2", 0), .maps_mpi = true},
+            {RANK(103, LAUNCHER, "solver", "prte-n-7@3", 0), .maps_mpi = true, .parent_job = 1},
+            {RANK(104, LAUNCHER, "solver", "prte-n-7@4", 0), .maps_mpi = true, .parent_job = 3},
+        };
+        struct mpiq_found_job job = {0};
+        struct mpiq_error *error = DISCOVER(processes, rows[i].pid, &job);
+        if (rows[i].error) {
+            assert_error(error, MPIQ_ERROR_USAGE, rows[i].error);
+            continue;
+        }
+        CU_ASSERT_PTR_NULL(error);
+        assert_ranks(&job, rows[i].count, rows[i].pids);
+        mpiq_found_job_deinit(&job);
+    }
+}
+
+/* Whose ranks are not below it, nor is their prte. */
+static void a_prun_stands_for_the_only_job(void)
+{
+    struct mpiq_process rows[] = {
+        {SOME(50, SHELL, "prun")},
+        {SOME(LAUNCHER, 1, "prte")},
+        {RANK(101, LAUNCHER, "solver", "prte-n-7@4", 0), .maps_mpi = true},
+        {RANK(102, LAUNCHER, "solver", "prte-n-7@5", 0), .maps_mpi = true, .parent_job = -1},
+    };
+    struct mpiq_found_job job = {0};
+    CU_ASSERT_PTR_NULL(DISCOVER(rows, 50, &job));
+    assert_ranks(&job, 2, (pid_t[]){101, 102});
+    mpiq_found_job_deinit(&job);
+    assert_error(discover(rows, 2, 50, &job), MPIQ_ERROR_NOT_FOUND,
+                 "has no MPI processes on this machine (yet)");
+}
+
 static void a_spawned_world_belongs_to_the_job(void)
 {
     struct mpiq_process rows[] = {
@@ -354,6 +408,8 @@ int main(void)
         {"a process without a name may be a rank", a_process_without_a_name_may_be_a_rank},
         {"an orphan without a name may be a rank", an_orphan_without_a_name_may_be_a_rank},
         {"a spawned world belongs to the job", a_spawned_world_belongs_to_the_job},
+        {"a prte has many jobs", a_prte_has_many_jobs},
+        {"a prun stands for the only job", a_prun_stands_for_the_only_job},
         {"one namespace under two daemons is one job", one_namespace_under_two_daemons_is_one_job},
         {"with two jobs, the user must choose", two_jobs_are_a_question},
         {"the job of another user is not mine", the_job_of_another_user_is_not_mine},
