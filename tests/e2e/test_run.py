@@ -200,8 +200,9 @@ def test_a_page_follows_the_verdict(line, mpiq, solver, tmp_path):
     finally:
         process.kill()
         kill_marked(mark)
-    # A job that takes long to start is told to be running before.
-    assert verdicts_in(err) in (["stalled", "running"], ["running", "stalled", "running"])
+    # A job that takes long to start, or whose rank was stopped as it started, is told of before.
+    *first, stalled, running = verdicts_in(err)
+    assert (stalled, running) == ("stalled", "running") and set(first) <= {"unknown", "running"}, err.read_text()
 
 
 def verdicts_in(err):
