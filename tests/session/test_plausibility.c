@@ -14,11 +14,12 @@ static const struct mpiq_look_sources sources = {.items = items, .count = RANKS,
 
 static void begin(void)
 {
+    static char job[] = "pmi@99";
     memset(items, 0, sizeof items);
     for (int rank = 0; rank < RANKS; rank++) {
         items[rank].pid = 100 + rank;
         items[rank].rank = rank;
-        items[rank].nspace = (char[]){"pmi@99"};
+        items[rank].nspace = job;
     }
 }
 
