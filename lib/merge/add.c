@@ -526,25 +526,6 @@ static bool waits_only_in_windows(const struct mpiq_adding *adding)
     return true;
 }
 
-/* Whether a rank that was seen outside MPI both times still makes its last calls: it has made one in between,
-   or has been outside for no longer than it is at times, on a busy machine. */
-static bool goes_on_calling(const struct mpiq_adding *adding)
-{
-    enum { TIMES = 4 };
-    const struct mpiq_rank_state *state = adding->state;
-    size_t count = state->history_count;
-    int64_t longest = 0;
-    if (!adding->old || count == 0)
-        return false;
-    const struct mpiq_past_call *last = &state->history[count - 1];
-    for (size_t i = 1; i < count; i++) {
-        int64_t outside = state->history[i].begin_ns - state->history[i - 1].end_ns;
-        longest = outside > longest ? outside : longest;
-    }
-    return last->begin_ns > adding->old->taken_ns ||
-           (last->end_ns > 0 && state->taken_ns - last->end_ns < TIMES * longest);
-}
-
 struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
                                       const struct mpiq_rank_state *state)
 {
@@ -585,7 +566,8 @@ struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
     adding.comparable = rank.looks && !first_unread && are_comparable(&rank, before, state, &marks);
     rank.changed = adding.comparable ? changes(before, &marks) : 0;
     uint8_t progress = rank.changed & MPIQ_CHANGED_PROGRESS;
-    if ((progress == MPIQ_CHANGED_WAITS || (adding.comparable && !progress && goes_on_calling(&adding))) &&
+    if ((progress == MPIQ_CHANGED_WAITS ||
+         (adding.comparable && !progress && mpiq_goes_on_calling(&adding))) &&
         (mpiq_repeats_reads(&adding) || waits_only_in_windows(&adding)))
         rank.changed |= MPIQ_CHANGED_REPEATS;
     if (rank.looks && !adding.comparable && !rank.unread_because &&

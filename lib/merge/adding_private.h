@@ -46,4 +46,8 @@ void mpiq_same_threads(struct mpiq_adding *adding, const struct mpiq_job_rank *r
  */
 bool mpiq_repeats_reads(const struct mpiq_adding *adding);
 
+/* Whether a rank that was seen outside MPI both times still makes its last calls: it has made one in between,
+   or has been outside for no longer than it is at times, on a busy machine. */
+bool mpiq_goes_on_calling(const struct mpiq_adding *adding);
+
 #endif

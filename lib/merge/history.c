@@ -49,6 +49,23 @@ bool mpiq_repeats_reads(const struct mpiq_adding *adding)
                    naps(adding, first->tid));
 }
 
+bool mpiq_goes_on_calling(const struct mpiq_adding *adding)
+{
+    enum { TIMES = 4 };
+    const struct mpiq_rank_state *state = adding->state;
+    size_t count = state->history_count;
+    int64_t longest = 0;
+    if (!adding->old || count == 0)
+        return false;
+    const struct mpiq_past_call *last = &state->history[count - 1];
+    for (size_t i = 1; i < count; i++) {
+        int64_t outside = state->history[i].begin_ns - state->history[i - 1].end_ns;
+        longest = outside > longest ? outside : longest;
+    }
+    return last->begin_ns > adding->old->taken_ns ||
+           (last->end_ns > 0 && state->taken_ns - last->end_ns < TIMES * longest);
+}
+
 /* As a word: of the error's class, or its number. */
 static bool add_error(struct mpiq_job_state *job, const char *library, int32_t error, mpiq_string_id *ret)
 {

@@ -42,8 +42,8 @@ struct live {
     struct mpiq_error *modules_error;
     struct mpiq_unwinder *unwinder; /* of modules, made when the first stack is wanted */
     struct mpiq_error *unwinder_error;
-    struct mpiq_tracer *tracer;        /* likewise; from the beginning if the process is frozen */
-    struct mpiq_target_thread *before; /* frozen: its threads as they were before we froze them; else NULL */
+    struct mpiq_tracer *tracer;        /* likewise; from the beginning if we stop the process */
+    struct mpiq_target_thread *before; /* its threads as they were before we stopped it; else NULL */
     size_t before_count;
     bool frozen; /* when it was read last: held by a control group's freezer, which that file thaws */
     char freezer[512];

@@ -329,27 +329,21 @@ static bool is_prun(const struct mpiq_process *process)
     return strcmp(process->executable, "prun") == 0;
 }
 
-static struct mpiq_error *only_one_of_prte(const struct mpiq_process_table *table,
-                                           const struct candidates *all, struct mpiq_found_job *ret)
+/* The only job that has ranks of that user ((uid_t)-1: of any), and of a prte if that is asked for: a rank of
+   it, the count if there is none.  Several: which there are, as an error. */
+static struct mpiq_error *find_only(const struct candidates *all, uid_t uid, bool of_prte, size_t *ret)
 {
-    size_t found = all->count;
+    *ret = all->count;
     for (size_t i = 0; i < all->count; i++) {
-        if (number_of(all->items[i].process) == 0)
+        const struct mpiq_process *process = all->items[i].process;
+        if ((uid != (uid_t)-1 && process->uid != uid) || (of_prte && number_of(process) == 0))
             continue;
-        if (found != all->count && all->items[found].job != all->items[i].job)
-            return several(all, (uid_t)-1);
-        found = i;
+        if (*ret != all->count && all->items[*ret].job != all->items[i].job)
+            return several(all, uid);
+        if (*ret == all->count)
+            *ret = i;
     }
-    return take_job(table, all, all->items[found].job, ret);
-}
-
-static bool any_of_prte(const struct candidates *all)
-{
-    for (size_t i = 0; i < all->count; i++) {
-        if (number_of(all->items[i].process) > 0)
-            return true;
-    }
-    return false;
+    return NULL;
 }
 
 static struct mpiq_error *around(const struct mpiq_process_table *table, const struct candidates *all,
@@ -373,8 +367,9 @@ static struct mpiq_error *around(const struct mpiq_process_table *table, const s
         return take_job(table, all, all->items[found].job, ret);
     if (is_foreign(process))
         return not_ours(process);
-    if (is_prun(process) && any_of_prte(all))
-        return only_one_of_prte(table, all, ret);
+    struct mpiq_error *error = is_prun(process) ? find_only(all, (uid_t)-1, true, &found) : NULL;
+    if (error || found != all->count)
+        return error ? error : take_job(table, all, all->items[found].job, ret);
     if (starts_ranks(process) || is_prun(process))
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
                                  "process %d (%s) has no MPI processes on this machine (yet): if they run on "
@@ -386,15 +381,10 @@ static struct mpiq_error *around(const struct mpiq_process_table *table, const s
 static struct mpiq_error *only_one(const struct mpiq_process_table *table, const struct candidates *all,
                                    uid_t uid, struct mpiq_found_job *ret)
 {
-    size_t found = all->count;
-    for (size_t i = 0; i < all->count; i++) {
-        if (uid != (uid_t)-1 && all->items[i].process->uid != uid)
-            continue;
-        if (found != all->count && all->items[found].job != all->items[i].job)
-            return several(all, uid);
-        if (found == all->count)
-            found = i;
-    }
+    size_t found;
+    struct mpiq_error *many = find_only(all, uid, false, &found);
+    if (many)
+        return many;
     for (size_t i = 0; i < table->count && found == all->count; i++) {
         if (!is_foreign(&table->processes[i]) || !starts_ranks(&table->processes[i]))
             continue;
