@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "process/die.h"
 
@@ -70,7 +71,9 @@ static bool read_row(Dwarf_Line line, struct row *ret)
 struct program {
     const unsigned char *at, *end;
     const unsigned char *operand_counts; /* of the standard operations, from 1 on */
+    const unsigned char *lists;          /* of directories and files, behind them */
     unsigned first_special;
+    uint8_t offset_size;
 };
 
 static uint64_t take_leb(struct program *program)
@@ -104,8 +107,77 @@ static bool open_program(struct mpiq_debug_info *info, uint64_t offset, struct p
     *ret = (struct program){.at = section->data + at + header_length,
                             .end = section->data + end,
                             .operand_counts = section->data + at + 6,
-                            .first_special = (unsigned)first_special};
+                            .lists = section->data + at + 5 + first_special,
+                            .first_special = (unsigned)first_special,
+                            .offset_size = width};
     return true;
+}
+
+/* Goes past the name of a directory; false if libdwarf would not. */
+static bool skip_name(struct program *lists, uint64_t form)
+{
+    size_t left = (size_t)(lists->end - lists->at);
+    const unsigned char *zero;
+    if (form == DW_FORM_string && (zero = memchr(lists->at, 0, left)) != NULL)
+        lists->at = zero + 1;
+    else if (form == DW_FORM_line_strp && left >= lists->offset_size)
+        lists->at += lists->offset_size;
+    else
+        return false;
+    return true;
+}
+
+/* How an entry of a list looks, and how many there are; false if they cannot all be there. */
+static bool open_list(struct program *lists, unsigned *formats, struct program *first_format, uint64_t *count)
+{
+    if (lists->at >= lists->end)
+        return false;
+    *formats = *lists->at++;
+    *first_format = *lists;
+    for (unsigned i = 0; i < *formats; i++) {
+        take_leb(lists);
+        take_leb(lists);
+    }
+    *count = take_leb(lists);
+    /* No entry is shorter than a byte; without a format each is empty, and there may be 2^64. */
+    return *count <= (*formats ? (uint64_t)(lists->end - lists->at) : 0);
+}
+
+/* Whether libdwarf may see the unit's line table.  For the directories of DWARF 5, libdwarf 20210528 takes
+   eight bytes for each that the table says there are before it reads one, and writes behind them where that
+   number of bytes is more than 64 bits hold; of files without a format it takes memory for as many as the
+   table says. */
+static bool is_sound(struct mpiq_debug_unit *unit, Dwarf_Die die)
+{
+    struct mpiq_debug_info *info = unit->info;
+    const struct mpiq_debug_section *section = mpiq_debug_sections_find(&info->sections, "line");
+    uint64_t offset, end, version, count;
+    uint8_t width;
+    Dwarf_Half form;
+    if (info->package || !mpiq_die_offset_or_index(die, DW_AT_stmt_list, &form, &offset))
+        return false;
+    uint64_t at = offset;
+    if (!mpiq_debug_length(info, section, &at, &end, &width) ||
+        !mpiq_debug_number(info, section, at, 2, &version))
+        return false;
+    if (version != 5)
+        return version >= 2 && version <= 4;
+    struct program lists, format;
+    unsigned formats;
+    if (!open_program(info, offset, &lists))
+        return false;
+    lists.at = lists.lists;
+    if (!open_list(&lists, &formats, &format, &count))
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        struct program next = format;
+        for (unsigned j = 0; j < formats; j++) {
+            take_leb(&next); /* what it is: libdwarf knows only a path */
+            if (!skip_name(&lists, take_leb(&next)))
+                return false;
+        }
+    }
+    return open_list(&lists, &formats, &format, &count);
 }
 
 /* The next row; false at the end.  *chosen: the program has said which file the row is of. */
@@ -214,7 +286,7 @@ static void read_files(struct mpiq_line_table *table, Dwarf_Line_Context context
 struct mpiq_line_table *mpiq_line_table_create(struct mpiq_debug_unit *unit)
 {
     _cleanup_die_ Dwarf_Die die = mpiq_die_first(unit);
-    struct mpiq_line_table *table = die ? calloc(1, sizeof *table) : NULL;
+    struct mpiq_line_table *table = die && is_sound(unit, die) ? calloc(1, sizeof *table) : NULL;
     if (!table)
         return NULL;
     Dwarf_Unsigned version = 0;

@@ -18,6 +18,7 @@
 #include "process/lines.h"
 #include "process/object.h"
 #include "process/object_dirs.h"
+#include "process/symbols.h"
 #include "process/types.h"
 
 static const char *sources;
@@ -157,6 +158,67 @@ static void a_sibling_that_points_back_does_not_hang(void)
         CU_ASSERT_PTR_NOT_NULL(mpiq_types_find(open_object(program), "struct outer"));
         alarm(0);
         mpiq_object_clear();
+    }
+}
+
+/* Code of 16 bytes, of which a line table of DWARF 5 says that it is line 7.  The two lists of its header,
+   each from its format on, are given as assembler lines. */
+static const char *compile_line_table(const char *name, const char *directories, const char *files)
+{
+    static char program[256];
+    char source[300];
+    run("rm -rf %s/%s && mkdir %s/%s", scratch(), name, scratch(), name);
+    snprintf(source, sizeof source, "%s/%s/lines.s", scratch(), name);
+    FILE *file = fopen(source, "w");
+    if (!file)
+        abort();
+    fprintf(file,
+            ".globl code\n.type code, @function\ncode: .skip 16, 0x90\n.size code, 16\n"
+            ".section .debug_info\n.long 2f - 1f\n1: .short 5\n.byte 1, 8\n.long 0\n"
+            ".byte 1\n.quad code\n.long 16, 0\n2:\n"
+            ".section .debug_abbrev\n.byte 1, 0x11, 0, 0x11, 1, 0x12, 6, 0x10, 0x17, 0, 0, 0\n"
+            ".section .debug_line\n.long 4f - 3f\n3: .short 5\n.byte 8, 0\n.long 6f - 5f\n"
+            "5: .byte 1, 1, 1, -5, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1\n%s\n%s\n"
+            "6: .byte 0, 9, 2\n.quad code\n.byte 3, 6, 1, 2, 16, 0, 1, 1\n4:\n",
+            directories, files);
+    fclose(file);
+    snprintf(program, sizeof program, "%s/%s/program", scratch(), name);
+    run("gcc -shared -nostdlib %s -o %s", source, program);
+    return program;
+}
+
+/* The line of its code, 0 if it has none. */
+static int line_of_code(const char *program)
+{
+    struct mpiq_object *object = open_object(program);
+    uint64_t address = 0;
+    size_t count = 0;
+    CU_ASSERT_TRUE(mpiq_symbols_find(object, MPIQ_SYMBOL_GLOBAL, "code", &address));
+    mpiq_object_lock();
+    const struct mpiq_source_place *places = mpiq_lines_at(object, address + 4, &count);
+    int line = count > 0 ? places[0].line : 0;
+    mpiq_object_unlock();
+    mpiq_object_clear();
+    return line;
+}
+
+/* libdwarf 20210528 would write beyond what it has taken, or take memory without an end. */
+static void a_line_table_of_more_names_than_it_has_is_left_out(void)
+{
+    static const char directories[] = ".byte 1, 1, 8, 1\n.asciz \"d\"";
+    static const char files[] = ".byte 2, 1, 8, 2, 0x0b, 1\n.asciz \"f.c\"\n.byte 0";
+    static const char *const lists[][2] = {
+        {".byte 1, 1, 8\n.uleb128 0x2000000000000001\n.rept 40\n.asciz \"d\"\n.endr", files},
+        {".byte 1, 1, 8\n.uleb128 0xffffff6\n.asciz \"d\"", files},
+        {".byte 0\n.uleb128 0x1fffffff", files},
+        {".byte 1, 1, 8, 1\n.rept 60\n.byte 100\n.endr", ".rept 60\n.byte 100\n.endr"},
+        {directories, ".byte 0\n.uleb128 0x1ffffffff"},
+    };
+    CU_ASSERT_EQUAL(line_of_code(compile_line_table("lines", directories, files)), 7);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "lines%zu", i);
+        CU_ASSERT_EQUAL(line_of_code(compile_line_table(name, lists[i][0], lists[i][1])), 0);
     }
 }
 
@@ -322,6 +384,8 @@ int main(int argc, char **argv)
         {"a section that decompresses to more than there is is left out",
          a_section_that_decompresses_to_more_than_there_is_is_left_out},
         {"a sibling that points back does not hang", a_sibling_that_points_back_does_not_hang},
+        {"a line table of more names than it has is left out",
+         a_line_table_of_more_names_than_it_has_is_left_out},
         {"all files together have a budget", all_files_together_have_a_budget},
         {"no process can choose what another shares", no_process_chooses_what_another_shares},
         {"a file that shrinks raises no signal", a_file_that_shrinks_is_no_signal},
