@@ -87,6 +87,7 @@ static void link_proven(struct mpiq_analysis *analysis, struct ends *ends)
         diagnosis->findings[i].own_root = diagnosis->findings[i].root;
         diagnosis->findings[i].root = end_of(ends, diagnosis->findings[i].root);
     }
+    mpiq_settle_piles(analysis);
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         struct mpiq_finding *finding = &diagnosis->findings[i];
         finding->weight = mpiq_finding_weight(analysis, finding);

@@ -17,63 +17,6 @@ static bool is_message(const struct mpiq_finding *finding)
     return finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED;
 }
 
-/* Whether one place comes before another in one function. */
-static bool is_before(const struct mpiq_finding_site *a, const struct mpiq_finding_site *b)
-{
-    return a->line > 0 && a->line < b->line && mpiq_same_string(a->file, b->file) &&
-           mpiq_same_string(a->function, b->function);
-}
-
-/* Whether a process has made a call at that place and returned from it, by its last calls. */
-static bool has_passed(const struct mpiq_job_state *job, uint32_t process, uint32_t site)
-{
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    for (uint32_t i = 0; rank && site != MPIQ_NONE && i < rank->past_count; i++) {
-        const struct mpiq_job_past_call *call = &job->past_calls[rank->first_past + i];
-        const struct mpiq_site *past = call->site == MPIQ_NONE ? NULL : &job->sites[call->site];
-        if (past && call->end_ns > 0 && past->line > 0 && past->line == job->sites[site].line &&
-            past->file == job->sites[site].file)
-            return true;
-    }
-    return false;
-}
-
-/* Whether one of those whom a message is awaited from was where it is awaited, and went on. */
-static bool went_on(const struct mpiq_job_state *job, const struct mpiq_finding *message)
-{
-    const struct mpiq_rank_set *suspects = &message->suspects;
-    uint32_t process = mpiq_job_process(job, suspects->ranges[0].world, suspects->ranges[0].first);
-    return message->evidence_count > 0 && has_passed(job, process, message->evidence[0].site);
-}
-
-/* Who is missing from a collective may have gone astray, or may be the victim of one that went ahead into it.
-   It is the victim where the others are in MPI_Finalize, where it stands before their call in the same
-   function, or where they were before. */
-static bool is_pile(const struct mpiq_job_state *job, const struct mpiq_finding *incomplete,
-                    const struct mpiq_finding *message)
-{
-    if (!is_message(message) || !mpiq_rank_set_includes(&incomplete->missing, &message->ranks) ||
-        !mpiq_rank_set_includes(&incomplete->ranks, &message->suspects) || message->suspects.size == 0)
-        return false;
-    const char *call = incomplete->collective;
-    if ((call && strcmp(call, "MPI_Finalize") == 0) || went_on(job, message))
-        return true;
-    return incomplete->site_count > 0 && message->site_count > 0 &&
-           is_before(&message->sites[0], &incomplete->sites[0]);
-}
-
-static bool is_pile_of_any(const struct mpiq_analysis *analysis, const struct mpiq_finding *incomplete)
-{
-    const struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
-    for (size_t i = 0; i < diagnosis->finding_count; i++) {
-        const struct mpiq_finding *finding = &diagnosis->findings[i];
-        if (finding->root == incomplete->root && finding->proven &&
-            is_pile(analysis->job, incomplete, finding))
-            return true;
-    }
-    return false;
-}
-
 /* Whether all ranks of a finding have yet to come to the call that another one is about. */
 static bool is_behind(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding,
                       const struct mpiq_finding *call)
@@ -133,11 +76,11 @@ uint8_t mpiq_finding_weight(const struct mpiq_analysis *analysis, const struct m
     case MPIQ_FINDING_WAIT_CYCLE: /* one through a single collective says little beside that collective */
         return finding->through == 1 ? 11 : 6;
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE: /* one that waits for the rest comes behind what explains it */
-        return finding->parted                     ? 5 /* before the circle it closes */
-               : finding->outside                  ? 10
-               : is_pile_of_any(analysis, finding) ? 9
-               : finding->requests                 ? 5 /* never started: before the circle it closes */
-                                                   : 7;
+        return finding->parted     ? 5       /* before the circle it closes */
+               : finding->outside  ? 10
+               : finding->piled    ? 9
+               : finding->requests ? 5 /* never started: before the circle it closes */
+                                   : 7;
     case MPIQ_FINDING_TRUNCATION:
         return 12;
     case MPIQ_FINDING_REQUEST_LEAK:

@@ -315,7 +315,8 @@ static bool explains(const struct mpiq_analysis *analysis, uint32_t thread)
 enum { MOST_OF_A_THREAD = 64 };
 
 /* Whether an operation has the near miss of a finding that is there, or none as it has, and waits for the
-   same rank.  Of those that merely wait for the rest, a message with another tag may well be for later. */
+   same rank, or as that does for one that has gone on to a collective.  Of those that merely wait for the
+   rest, a message with another tag may well be for later. */
 static bool is_like_known(const struct mpiq_unmatched *collection, const struct mpiq_alike *alike,
                           const struct misses *misses)
 {
@@ -325,9 +326,11 @@ static bool is_like_known(const struct mpiq_unmatched *collection, const struct 
         return false;
     const struct mpiq_finding *known = &collection->analysis->diagnosis->findings[collection->findings[at]];
     const struct mpiq_job_operation *op = &job->operations[alike->operation];
+    uint32_t peer = job->operations[collection->first[at].operation].peer;
     if (misses->count == 0)
-        return known->near_miss_count == 0 && known->relation.same_peer && !op->any &&
-               op->peer == job->operations[collection->first[at].operation].peer;
+        return known->near_miss_count == 0 && !op->any && op->peer != MPIQ_NONE &&
+               ((known->relation.same_peer && op->peer == peer) ||
+                (has_moved_on(collection->analysis, op->peer) && has_moved_on(collection->analysis, peer)));
     return has_same_miss(job, known, misses);
 }
 
@@ -353,13 +356,40 @@ static bool is_swapped_with_known(const struct mpiq_unmatched *collection, const
     return false;
 }
 
-static void add_thread(struct mpiq_unmatched *collection, uint32_t process, uint32_t thread, bool explaining)
+/* Who is gone through when. */
+enum pass {
+    PASS_HEADS,  /* those who explain the rest, and wait for a rank that has gone on */
+    PASS_OTHERS, /* who explain the rest, too */
+    PASS_ALIKE   /* those who have the same bug */
+};
+
+/* Whether an operation waits, as one of a finding that is there does, for one that waits likewise itself: in
+   a line, all but the first wait for what that one gets.  Both are of one closed set of waits. */
+static bool is_behind_known(const struct mpiq_unmatched *collection, const struct mpiq_alike *alike,
+                            const struct misses *misses)
+{
+    const struct mpiq_analysis *analysis = collection->analysis;
+    const struct mpiq_job_operation *op = &analysis->job->operations[alike->operation];
+    const uint32_t *set_of = analysis->explanation->closed_set_of;
+    uint32_t at = misses->count > 0 ? collection->count : place_of(collection, alike, misses);
+    if (at == collection->count || op->any || op->peer == MPIQ_NONE)
+        return false;
+    const struct mpiq_alike *known = &collection->first[at];
+    const struct mpiq_job_operation *first = &analysis->job->operations[known->operation];
+    uint32_t peer = analysis->diagnosis->ranks[op->peer].thread;
+    return !first->any && first->peer != MPIQ_NONE && has_moved_on(analysis, first->peer) &&
+           peer != MPIQ_NONE && analysis->job->threads[peer].site == alike->site &&
+           set_of[alike->thread] != MPIQ_NONE && set_of[alike->thread] == set_of[known->thread] &&
+           set_of[alike->thread] == set_of[peer];
+}
+
+static void add_thread(struct mpiq_unmatched *collection, uint32_t process, uint32_t thread, enum pass pass)
 {
     struct mpiq_analysis *analysis = collection->analysis;
     const struct mpiq_job_state *job = analysis->job;
     const struct mpiq_wait_graph *graph = analysis->graph;
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
-    if (explaining != explains(analysis, thread))
+    if ((pass != PASS_ALIKE) != explains(analysis, thread))
         return;
     for (uint32_t j = 0, looked = 0; j < node->edge_count && looked < MOST_OF_A_THREAD; j++) {
         const struct mpiq_edge *edge = &graph->edges[node->first_edge + j];
@@ -381,8 +411,12 @@ static void add_thread(struct mpiq_unmatched *collection, uint32_t process, uint
             receive_misses(analysis, &misses, process, op);
         drop_sources(analysis, op, &misses);
         put_sources_last(&misses);
-        if (explaining || is_like_known(collection, &alike, &misses) ||
-            is_swapped_with_known(collection, &alike, &misses))
+        bool head = !op->any && op->peer != MPIQ_NONE && has_moved_on(analysis, op->peer);
+        bool wanted = pass == PASS_HEADS    ? head
+                      : pass == PASS_OTHERS ? !head && !is_behind_known(collection, &alike, &misses)
+                                            : is_like_known(collection, &alike, &misses) ||
+                                                  is_swapped_with_known(collection, &alike, &misses);
+        if (wanted)
             add(collection, &alike, &misses);
     }
 }
@@ -390,13 +424,12 @@ static void add_thread(struct mpiq_unmatched *collection, uint32_t process, uint
 void mpiq_find_messages(struct mpiq_analysis *analysis)
 {
     struct mpiq_unmatched collection = {.analysis = analysis};
-    /* Those who explain the rest come first, then those who have the same bug. */
-    for (int pass = 0; pass < 2; pass++) {
+    for (enum pass pass = PASS_HEADS; pass <= PASS_ALIKE; pass++) {
         for (uint32_t process = 0; process < analysis->job->process_count && !analysis->failed; process++) {
             const struct mpiq_job_rank *rank = mpiq_job_rank_of(analysis->job, process);
             for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
                 if (mpiq_is_stuck(analysis->graph, rank->first_thread + i))
-                    add_thread(&collection, process, rank->first_thread + i, pass == 0);
+                    add_thread(&collection, process, rank->first_thread + i, pass);
             }
         }
     }

@@ -61,6 +61,7 @@ enum { MPIQ_STRING_CACHE = 64 };
 struct mpiq_job_builder {
     struct mpiq_hash_table strings;
     struct mpiq_hash_table sites;
+    struct mpiq_hash_table paths;
     struct mpiq_hash_table shapes;
     struct mpiq_hash_table groups;
     struct mpiq_hash_table communicators;
@@ -105,7 +106,7 @@ struct mpiq_job_builder {
     uint32_t call_capacity, call_source_capacity, persistent_capacity;
     uint32_t shape_capacity;
     uint32_t channel_capacity;
-    uint32_t site_capacity;
+    uint32_t site_capacity, path_capacity;
     uint32_t problem_capacity;
     uint32_t fact_capacity;
     uint32_t past_call_capacity;
@@ -150,6 +151,9 @@ bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *f
 /* The same of a frame of a thread, with the user's line that led there. */
 bool mpiq_job_intern_call_site(struct mpiq_job_state *job, const struct mpiq_rank_state *state,
                                const struct mpiq_thread *thread, size_t index, uint32_t *ret);
+/* The user's own lines of a thread's stack from that frame outwards; MPIQ_NONE if there is none. */
+bool mpiq_job_intern_path(struct mpiq_job_state *job, const struct mpiq_rank_state *state,
+                          const struct mpiq_thread *thread, size_t index, uint32_t *ret);
 /* MPIQ_NONE for a place of which nothing is known. */
 static inline bool mpiq_job_intern_place(struct mpiq_job_state *job, const struct mpiq_place *place,
                                          uint32_t *ret)

@@ -11,6 +11,7 @@ void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_c
         return;
     mpiq_hash_table_deinit(&builder->strings);
     mpiq_hash_table_deinit(&builder->sites);
+    mpiq_hash_table_deinit(&builder->paths);
     mpiq_hash_table_deinit(&builder->shapes);
     mpiq_hash_table_deinit(&builder->groups);
     mpiq_hash_table_deinit(&builder->communicators);
@@ -66,24 +67,47 @@ bool mpiq_job_intern(struct mpiq_job_state *job, const char *string, mpiq_string
     return true;
 }
 
-/* *ret: plus one. */
-static bool find_site(struct mpiq_job_state *job, const struct mpiq_site *site, uint32_t *ret)
+/* A row that is compared as bytes: *ret, plus one, is where it stands, added if it was not there. */
+static bool find_row(struct mpiq_hash_table *table, void **rows, uint32_t *count, uint32_t *capacity,
+                     const void *row, size_t size, uint32_t *ret)
 {
-    struct mpiq_job_builder *builder = job->builder;
-    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, site, sizeof *site);
+    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, row, size);
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_hash_table_next(&builder->sites, hash, &cursor)) != MPIQ_NONE;) {
-        if (memcmp(&job->sites[i], site, sizeof *site) == 0) {
+    for (uint32_t i; (i = mpiq_hash_table_next(table, hash, &cursor)) != MPIQ_NONE;) {
+        if (memcmp((char *)*rows + i * size, row, size) == 0) {
             *ret = i + 1;
             return true;
         }
     }
-    if (!MPIQ_RESERVE(job->sites, job->site_count, builder->site_capacity, 1) ||
-        !mpiq_hash_table_add(&builder->sites, hash, job->site_count))
+    size_t room = *capacity;
+    if (*count == room && !mpiq_array_grow(rows, &room, room + 1, size, MPIQ_NONE - 1))
         return false;
-    job->sites[job->site_count] = *site;
-    *ret = ++job->site_count;
+    *capacity = (uint32_t)room;
+    if (!mpiq_hash_table_add(table, hash, *count))
+        return false;
+    memcpy((char *)*rows + *count * size, row, size);
+    *ret = ++*count;
     return true;
+}
+
+static bool find_site(struct mpiq_job_state *job, const struct mpiq_site *site, uint32_t *ret)
+{
+    struct mpiq_job_builder *builder = job->builder;
+    void *rows = job->sites;
+    bool found =
+        find_row(&builder->sites, &rows, &job->site_count, &builder->site_capacity, site, sizeof *site, ret);
+    job->sites = rows;
+    return found;
+}
+
+static bool find_path(struct mpiq_job_state *job, const struct mpiq_path *path, uint32_t *ret)
+{
+    struct mpiq_job_builder *builder = job->builder;
+    void *rows = job->paths;
+    bool found =
+        find_row(&builder->paths, &rows, &job->path_count, &builder->path_capacity, path, sizeof *path, ret);
+    job->paths = rows;
+    return found;
 }
 
 static bool intern_place(struct mpiq_job_state *job, const struct mpiq_frame *frame, uint32_t called_at,
@@ -129,24 +153,28 @@ bool mpiq_job_intern_call_site(struct mpiq_job_state *job, const struct mpiq_ran
     return intern_place(job, &thread->frames[index], called_at, ret);
 }
 
-/* *ret: plus one. */
+bool mpiq_job_intern_path(struct mpiq_job_state *job, const struct mpiq_rank_state *state,
+                          const struct mpiq_thread *thread, size_t index, uint32_t *ret)
+{
+    struct mpiq_path path = {.caller = 0};
+    for (size_t i = thread->frame_count; i-- > index;) {
+        if (!is_own_line(state, &thread->frames[i]))
+            continue;
+        if (!intern_place(job, &thread->frames[i], 0, &path.site) || !find_path(job, &path, &path.caller))
+            return false;
+    }
+    *ret = path.caller - 1; /* MPIQ_NONE of 0 */
+    return true;
+}
+
 static bool find_shape(struct mpiq_job_state *job, const struct mpiq_call_shape *shape, uint32_t *ret)
 {
     struct mpiq_job_builder *builder = job->builder;
-    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, shape, sizeof *shape);
-    uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_hash_table_next(&builder->shapes, hash, &cursor)) != MPIQ_NONE;) {
-        if (memcmp(&job->shapes[i], shape, sizeof *shape) == 0) {
-            *ret = i + 1;
-            return true;
-        }
-    }
-    if (!MPIQ_RESERVE(job->shapes, job->shape_count, builder->shape_capacity, 1) ||
-        !mpiq_hash_table_add(&builder->shapes, hash, job->shape_count))
-        return false;
-    job->shapes[job->shape_count] = *shape;
-    *ret = ++job->shape_count;
-    return true;
+    void *rows = job->shapes;
+    bool found = find_row(&builder->shapes, &rows, &job->shape_count, &builder->shape_capacity, shape,
+                          sizeof *shape, ret);
+    job->shapes = rows;
+    return found;
 }
 
 bool mpiq_job_intern_shape(struct mpiq_job_state *job, const struct mpiq_call *call, uint32_t *ret)

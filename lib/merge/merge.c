@@ -50,6 +50,7 @@ void mpiq_job_state_destroy(struct mpiq_job_state *job)
     free(job->window_ranks);
     free(job->past_calls);
     free(job->sites);
+    free(job->paths);
     free(job->facts);
     free(job->problems);
     free(job->hosts);

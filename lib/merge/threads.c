@@ -253,7 +253,7 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     row->partner_state = thread->partner_state;
     row->owner = thread->owner;
     row->interpreter = thread->interpreter;
-    row->site = row->innermost = MPIQ_NONE;
+    row->site = row->innermost = row->path = MPIQ_NONE;
     /* Most ranks are in the call that the thread before is in. */
     const struct mpiq_job_thread nothing = {0};
     const struct mpiq_job_thread *like =
@@ -268,6 +268,8 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
            mpiq_job_intern(job, thread->partner_name, &row->partner_name) &&
            (thread->user_frame < 0 ||
             mpiq_job_intern_call_site(job, adding->state, thread, (size_t)thread->user_frame, &row->site)) &&
+           (thread->user_frame < 0 ||
+            mpiq_job_intern_path(job, adding->state, thread, (size_t)thread->user_frame, &row->path)) &&
            (thread->frame_count == 0 || mpiq_job_intern_site(job, &thread->frames[0], &row->innermost));
 }
 

@@ -44,11 +44,39 @@ static bool is_none(const struct mpiq_process *process)
     return (what & MPIQ_PROGRAM_OURS) || (what && !process->maps_mpi);
 }
 
+/* The nearest ancestor that is no part of the job; NULL: it is not seen. */
+static const struct mpiq_process *launcher_of(const struct mpiq_process_table *table,
+                                              const struct mpiq_process *process)
+{
+    const struct mpiq_process *parent = mpiq_process_table_find(table, process->parent);
+    while (parent && parent->nspace && !starts_ranks(parent))
+        parent = mpiq_process_table_find(table, parent->parent);
+    return parent;
+}
+
+/* Whether a rank left that process behind, a daemon that has its environment still: the rank itself is below
+   a launcher. */
+static bool is_left_behind(const struct mpiq_process_table *table, const struct mpiq_process *process)
+{
+    const struct mpiq_process *launcher = launcher_of(table, process);
+    if (!launcher || starts_ranks(launcher))
+        return false;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct mpiq_process *other = &table->processes[i];
+        if (other == process || !same_rank(other, process) || other->maps_mpi < process->maps_mpi)
+            continue;
+        launcher = launcher_of(table, other);
+        if (launcher && starts_ranks(launcher))
+            return true;
+    }
+    return false;
+}
+
 /* Wrappers lead to the rank and its children inherit the environment: the rank is the outermost process
    with that environment that maps MPI, or the outermost at all where none does. */
 static bool is_rank(const struct mpiq_process_table *table, const struct mpiq_process *process)
 {
-    if (!process->nspace || is_none(process))
+    if (!process->nspace || is_none(process) || is_left_behind(table, process))
         return false;
     const struct mpiq_process *parent = mpiq_process_table_find(table, process->parent);
     for (; parent && same_rank(parent, process); parent = mpiq_process_table_find(table, parent->parent)) {
@@ -69,13 +97,11 @@ static bool is_rank(const struct mpiq_process_table *table, const struct mpiq_pr
 static struct candidate candidate_of(const struct mpiq_process_table *table,
                                      const struct mpiq_process *process)
 {
-    const struct mpiq_process *parent = mpiq_process_table_find(table, process->parent);
-    while (parent && parent->nspace && !starts_ranks(parent))
-        parent = mpiq_process_table_find(table, parent->parent);
+    const struct mpiq_process *launcher = launcher_of(table, process);
     return (struct candidate){
         .process = process,
-        .launcher = parent ? parent->pid : 0,
-        .launched = !parent || parent->pid == 1 || starts_ranks(parent),
+        .launcher = launcher ? launcher->pid : 0,
+        .launched = !launcher || launcher->pid == 1 || starts_ranks(launcher),
     };
 }
 

@@ -342,6 +342,7 @@ struct mpiq_finding {
     bool swapped;                  /* two tags, each in the other one's place */
     bool parted;                   /* the missing took another path: private to lib/job */
     bool outside;                  /* those in the call wait for others' bug: private to lib/job */
+    bool piled;                    /* one in the call may have forgotten a message: private to lib/job */
     bool requests;                 /* they wait for a request of the call */
     bool may_have_left;            /* those not in may have been in it, or are about to come */
     bool roots_may_differ;         /* and the call has a root */

@@ -97,6 +97,12 @@ struct mpiq_site {
     uint32_t called_at;
 };
 
+/* One of the user's own lines on a stack, and the one that led to it: equal ways exist once. */
+struct mpiq_path {
+    uint32_t site;   /* in sites, which says no more than the line */
+    uint32_t caller; /* in paths, plus one; 0: the outermost */
+};
+
 /* One wait of a thread.  Its operations are in `operations`, with queue MPIQ_QUEUE_WAIT. */
 struct mpiq_job_wait {
     uint64_t episode;
@@ -123,6 +129,7 @@ struct mpiq_job_thread {
     mpiq_string_id call; /* the MPI function it is in: from the stack, else from the record; 0 none */
     uint32_t site;       /* in sites: who called MPI, or where the user's code is; MPIQ_NONE */
     uint32_t innermost;  /* in sites: the innermost frame; MPIQ_NONE */
+    uint32_t path; /* in paths: the user's own lines that led to its MPI call, or where it is; MPIQ_NONE */
     uint32_t first_wait; /* in waits: outermost first; the last one holds the thread */
     uint32_t wait_count;
     mpiq_string_id blocks_in;    /* the C library's call outside MPI that it is in, by its public name:
@@ -350,6 +357,8 @@ struct mpiq_job_state {
     uint32_t past_call_count;
     struct mpiq_site *sites;
     uint32_t site_count;
+    struct mpiq_path *paths;
+    uint32_t path_count;
     struct mpiq_job_fact *facts;
     uint32_t fact_count;
     struct mpiq_job_problem *problems;

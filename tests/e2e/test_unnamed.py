@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks whose environment no longer says who they are, as setproctitle() leaves it: they have not ended."""
+"""Ranks whose environment no longer says who they are, as setproctitle() leaves it: they have not ended.  And others whose
+environment says that they are ranks."""
 import pathlib
 import shutil
 
@@ -8,6 +9,7 @@ import pytest
 from support import built, libraries
 
 SOURCE = pathlib.Path(__file__).with_name("unnamed.c")
+DAEMON = pathlib.Path(__file__).with_name("daemon.c")
 RANKS = 4
 
 
@@ -47,3 +49,13 @@ def test_of_two_nobody_knows_which_is_which(start, unnamed, mpiq):
     text = " ".join(mpiq(job.pid).out.split())
     pid = min(pid for pid, rank in job.ready.items() if rank >= 2)
     assert f"ranks 2-3: process: it may be process {pid}, whose environment does not say which rank it is" in text, text
+
+
+def test_a_daemon_is_not_the_rank(start, line, programs, mpiq):
+    """What rank 0 has left behind has its environment and maps its libraries."""
+    job = start([line.compile([DAEMON], programs / line.name / "daemon")], RANKS)
+    job.wait_ready()
+    job.step_back()
+    answer = mpiq.until(lambda answer: answer.status == 1, job.pid, never=("running", "stalled"))
+    assert answer.json["job"]["ranks_seen"] == RANKS
+    assert answer.json["findings"][0]["ranks"] in ("1", "0,2-3"), answer.out

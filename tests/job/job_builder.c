@@ -186,6 +186,15 @@ struct mpiq_thread *job_last_thread(struct mpiq_rank_state *state)
     return &state->threads[state->thread_count - 1];
 }
 
+static void set_frame(struct mpiq_rank_state *state, struct mpiq_frame *frame, const char *function,
+                      const char *file, int line)
+{
+    frame->pc = 0x400000 + (uint64_t)line;
+    frame->function = mpiq_rank_state_intern(state, function);
+    frame->file = mpiq_rank_state_intern(state, file);
+    frame->line = line;
+}
+
 void job_at(struct job_builder *job, int rank, const char *function, const char *file, int line)
 {
     FOR_LOOKS(job, rank, state)
@@ -195,11 +204,15 @@ void job_at(struct job_builder *job, int rank, const char *function, const char 
             struct mpiq_frame *frame = mpiq_thread_add_frame(thread);
             thread->user_frame = (int32_t)(frame - thread->frames);
         }
-        struct mpiq_frame *frame = &thread->frames[thread->user_frame];
-        frame->pc = 0x400000 + (uint64_t)line;
-        frame->function = mpiq_rank_state_intern(state, function);
-        frame->file = mpiq_rank_state_intern(state, file);
-        frame->line = line;
+        set_frame(state, &thread->frames[thread->user_frame], function, file, line);
+    }
+}
+
+void job_called_by(struct job_builder *job, int rank, const char *function, const char *file, int line)
+{
+    FOR_LOOKS(job, rank, state)
+    {
+        set_frame(state, mpiq_thread_add_frame(job_last_thread(state)), function, file, line);
     }
 }
 

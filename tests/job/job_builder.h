@@ -50,6 +50,8 @@ int job_intercomm(struct job_builder *job, const char *name, int context, const 
 /* Where a rank is: both for code outside MPI and for the caller of MPI. */
 void job_at(struct job_builder *job, int rank, const char *function, const char *file, int line);
 /* A rank outside MPI: 'R' computes, 'S' sleeps, 'T' is stopped, 'Z' has ended. */
+/* Who called that function, and who called that one. */
+void job_called_by(struct job_builder *job, int rank, const char *function, const char *file, int line);
 void job_state(struct job_builder *job, int rank, char state);
 void job_phase(struct job_builder *job, int rank, enum mpiq_phase phase);
 /* In that MPI function, by its stack. */

@@ -79,6 +79,26 @@ static void a_wrapper_and_a_child_are_not_the_rank(void)
     mpiq_found_job_deinit(&job);
 }
 
+/* It maps MPI and says that it is the rank; its parent is init, or who takes its place. */
+static void a_daemon_that_a_rank_left_behind_is_not_the_rank(void)
+{
+    struct mpiq_process rows[] = {
+        {SOME(1, 0, "init")},
+        {SOME(50, 1, "systemd")},
+        {SOME(LAUNCHER, 1, "mpirun")},
+        {RANK(101, LAUNCHER, "solver", "7", 0), .maps_mpi = true},
+        {RANK(102, LAUNCHER, "solver", "7", 1), .maps_mpi = true},
+        {RANK(103, 50, "solver", "7", 0), .maps_mpi = true},
+        {RANK(104, 1, "solver", "7", 1), .maps_mpi = true},
+    };
+    struct mpiq_found_job job = {0};
+    CU_ASSERT_PTR_NULL(DISCOVER(rows, 101, &job));
+    assert_ranks(&job, 2, (pid_t[]){101, 102});
+    CU_ASSERT_EQUAL(job.ranks[0].other, 0);
+    CU_ASSERT_EQUAL(job.ranks[1].other, 0);
+    mpiq_found_job_deinit(&job);
+}
+
 /* Of those without a rank's environment only what the launcher itself started, and what lives, may be a rank.
  */
 static void a_process_without_a_name_may_be_a_rank(void)
@@ -405,6 +425,8 @@ int main(void)
     CU_TestInfo tests[] = {
         {"the same job from launcher, rank or nothing", the_same_job_from_launcher_rank_or_nothing},
         {"a wrapper and a child are not the rank", a_wrapper_and_a_child_are_not_the_rank},
+        {"a daemon that a rank left behind is not the rank",
+         a_daemon_that_a_rank_left_behind_is_not_the_rank},
         {"a process without a name may be a rank", a_process_without_a_name_may_be_a_rank},
         {"an orphan without a name may be a rank", an_orphan_without_a_name_may_be_a_rank},
         {"a spawned world belongs to the job", a_spawned_world_belongs_to_the_job},

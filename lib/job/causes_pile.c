@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A rank waits for a message from another one, which waits for it in a collective: either that message was
+   forgotten, or the collective was left out.
+
+   Seen standing still, the two look the same.  So it is looked for who is behind: by the recorded calls of
+   both since the last collective that both made, else by what the one who waits has sent already, and by
+   where the two stand. */
+#include <string.h>
+
+#include "base/hash_table.h"
+#include "job/causes.h"
+
+/* Who went wrong; of either, which finding is nearer to where their ways part. */
+enum fault { FAULT_SENDER, FAULT_RECEIVER, FAULT_EITHER_BY_MESSAGE, FAULT_EITHER_BY_COLLECTIVE };
+
+/* Whoever has to answer is the sender here, and whoever waits the receiver, also of a send that is awaited by
+   nobody. */
+struct pile {
+    struct mpiq_analysis *analysis;
+    const struct mpiq_finding *incomplete, *message;
+    uint32_t sender, receiver; /* processes: the first of each */
+};
+
+static uint32_t first_process(const struct mpiq_job_state *job, const struct mpiq_rank_set *set)
+{
+    return mpiq_job_process(job, set->ranges[0].world, set->ranges[0].first);
+}
+
+static bool is_message(const struct mpiq_finding *finding)
+{
+    return finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED;
+}
+
+/* ---- by recorded calls --------------------------------------------------------------------------------- */
+
+/* The running number of a process's newest collective there; -1 not known. */
+static int64_t newest(const struct mpiq_job_state *job, uint32_t process, uint32_t comm)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    const struct mpiq_job_member *member =
+        rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
+    return member ? member->ordered : -1;
+}
+
+/* How often a process has made a call at that place and returned from it, since it returned from that many
+   collectives there before its newest one; -1 not known. */
+static int64_t passes(const struct mpiq_job_state *job, uint32_t process, uint32_t place, uint32_t comm,
+                      int64_t before)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    const struct mpiq_site *wanted = &job->sites[place];
+    int64_t count = 0;
+    for (uint32_t i = rank ? rank->past_count : 0; i-- > 0;) {
+        const struct mpiq_job_past_call *call = &job->past_calls[rank->first_past + i];
+        const struct mpiq_site *site = call->site == MPIQ_NONE ? NULL : &job->sites[call->site];
+        if (call->end_ns <= 0)
+            continue;
+        bool collective = mpiq_collective_ordered(
+            mpiq_collective_class(call->call ? mpiq_job_string(job, call->call) : ""));
+        if (collective && call->comm == comm && before-- == 0)
+            return count;
+        count += site && site->line > 0 && site->line == wanted->line && site->file == wanted->file;
+    }
+    return rank && rank->past_count > 0 && rank->past_dropped == 0 ? count : -1;
+}
+
+/* Whether the sender was at the place where the receiver waits more often than that one, or not; false: that
+   is not known, or neither was. */
+static bool compare_passes(const struct pile *pile, enum fault *ret)
+{
+    const struct mpiq_job_state *job = pile->analysis->job;
+    uint32_t comm = pile->incomplete->comm;
+    uint32_t place = pile->message->evidence_count ? pile->message->evidence[0].site : MPIQ_NONE;
+    int64_t common = newest(job, pile->receiver, comm), reached = newest(job, pile->sender, comm);
+    if (place == MPIQ_NONE || common < 0 || reached <= common)
+        return false;
+    /* Its newest one is the one that it waits in. */
+    int64_t sender = passes(job, pile->sender, place, comm, reached - 1 - common);
+    int64_t receiver = passes(job, pile->receiver, place, comm, 0);
+    if (sender <= 0 || receiver < 0)
+        return false;
+    *ret = sender > receiver ? FAULT_SENDER : FAULT_RECEIVER;
+    return true;
+}
+
+/* Whether one of a process's calls failed. */
+static bool has_failed(const struct mpiq_job_state *job, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    for (uint32_t i = 0; rank && i < rank->past_count; i++) {
+        if (job->past_calls[rank->first_past + i].error)
+            return true;
+    }
+    return false;
+}
+
+/* ---- by what lies there -------------------------------------------------------------------------------- */
+
+/* Whether a message of the receiver's, on the communicator on which it waits, lies unreceived at one who is
+   in the collective: it has gone on to where that one has yet to come.  Not at the sender, which may have
+   left out the exchange of both. */
+static bool has_sent_ahead(const struct pile *pile)
+{
+    const struct mpiq_job_state *job = pile->analysis->job;
+    uint32_t comm = job->operations[pile->message->operation].comm;
+    for (uint32_t i = 0; i < pile->incomplete->ranks.count; i++) {
+        const struct mpiq_rank_range *range = &pile->incomplete->ranks.ranges[i];
+        for (uint32_t number = range->first; number <= range->last; number++) {
+            uint32_t process = mpiq_job_process(job, range->world, number);
+            const struct mpiq_job_rank *rank =
+                process == pile->sender ? NULL : mpiq_job_rank_of(job, process);
+            for (uint32_t j = 0; rank && j < rank->operation_count; j++) {
+                uint32_t index = rank->first_operation + j;
+                const struct mpiq_job_operation *op = &job->operations[index];
+                if (op->queue == MPIQ_QUEUE_UNEXPECTED && !op->internal && op->peer == pile->receiver &&
+                    op->comm == comm && !mpiq_is_taken(pile->analysis, index))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- by where they stand ------------------------------------------------------------------------------- */
+
+enum { MOST_LINES = 64 };
+
+/* The user's lines that led to a process's call, the outermost first; none of a stack with more. */
+static uint32_t lines_of(const struct mpiq_analysis *analysis, uint32_t process, const struct mpiq_site **ret)
+{
+    const struct mpiq_job_state *job = analysis->job;
+    uint32_t thread = analysis->diagnosis->ranks[process].thread, count = 0;
+    uint32_t path = thread == MPIQ_NONE ? MPIQ_NONE : job->threads[thread].path;
+    for (uint32_t at = path; at != MPIQ_NONE; at = job->paths[at].caller - 1) {
+        if (++count > MOST_LINES)
+            return 0;
+    }
+    for (uint32_t at = path, i = count; i-- > 0; at = job->paths[at].caller - 1)
+        ret[i] = &job->sites[job->paths[at].site];
+    return count;
+}
+
+/* Whether the receiver's call comes before the sender's, where their ways part in one function.  *near: both
+   calls are made there. */
+static bool stands_before(const struct pile *pile, bool *near)
+{
+    const struct mpiq_site *receiver[MOST_LINES], *sender[MOST_LINES];
+    uint32_t count = lines_of(pile->analysis, pile->receiver, receiver);
+    uint32_t other = lines_of(pile->analysis, pile->sender, sender), i = 0;
+    while (i < count && i < other && receiver[i] == sender[i])
+        i++;
+    *near = i + 1 == count && i + 1 == other;
+    return i < count && i < other && receiver[i]->file == sender[i]->file &&
+           receiver[i]->function == sender[i]->function && receiver[i]->line < sender[i]->line;
+}
+
+/* -------------------------------------------------------------------------------------------------------- */
+
+static enum fault find_fault(const struct pile *pile)
+{
+    const char *call = pile->incomplete->collective;
+    enum fault fault;
+    bool near;
+    if (call && strcmp(call, "MPI_Finalize") == 0)
+        return FAULT_SENDER;
+    if (compare_passes(pile, &fault))
+        return fault;
+    bool sender_failed = has_failed(pile->analysis->job, pile->sender);
+    if (sender_failed != has_failed(pile->analysis->job, pile->receiver))
+        return sender_failed ? FAULT_SENDER : FAULT_RECEIVER;
+    if (!stands_before(pile, &near) || has_sent_ahead(pile))
+        return FAULT_RECEIVER;
+    /* Others who have not come wait for it: had it left out the collective, they would be in there. */
+    if (pile->incomplete->missing.size > pile->message->ranks.size)
+        return FAULT_SENDER;
+    return near ? FAULT_EITHER_BY_MESSAGE : FAULT_EITHER_BY_COLLECTIVE;
+}
+
+static void settle(struct mpiq_analysis *analysis, struct mpiq_finding *incomplete,
+                   struct mpiq_finding *message)
+{
+    if (message->suspects.size == 0 || !mpiq_rank_set_includes(&incomplete->missing, &message->ranks) ||
+        !mpiq_rank_set_includes(&incomplete->ranks, &message->suspects))
+        return;
+    struct pile pile = {.analysis = analysis,
+                        .incomplete = incomplete,
+                        .message = message,
+                        .sender = first_process(analysis->job, &message->suspects),
+                        .receiver = first_process(analysis->job, &message->ranks)};
+    enum fault fault = find_fault(&pile);
+    bool by_message = fault == FAULT_SENDER || fault == FAULT_EITHER_BY_MESSAGE;
+    incomplete->piled = incomplete->piled || by_message;
+    if (fault == FAULT_SENDER || fault == FAULT_RECEIVER)
+        return;
+    if (by_message && incomplete->ranks.size > 1 &&
+        mpiq_rank_set_includes(&message->suspects, &incomplete->ranks)) { /* both would be all there are */
+        mpiq_rank_set_deinit(&message->suspects);
+        return;
+    }
+    if (!mpiq_rank_set_add_set(&(by_message ? message : incomplete)->suspects,
+                               by_message ? &message->ranks : &message->suspects))
+        analysis->failed = true;
+}
+
+void mpiq_settle_piles(struct mpiq_analysis *analysis)
+{
+    struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        struct mpiq_finding *incomplete = &diagnosis->findings[i];
+        for (size_t j = 0;
+             incomplete->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE && j < diagnosis->finding_count; j++) {
+            struct mpiq_finding *message = &diagnosis->findings[j];
+            if (is_message(message) && message->proven && message->root == incomplete->root)
+                settle(analysis, incomplete, message);
+        }
+    }
+}
