@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two collectives on different communicators that wait for each other: which ranks took the other path.
+/* Two collectives that wait for each other, on different communicators or one of them among neighbours: which
+   ranks took the other path.
 
    Seen standing still, one rank that skipped the first of two collectives looks like one that makes them in
    the other order.  So what is decided is only whom the others contradict: by a rank that is known to have
@@ -118,6 +119,22 @@ static void settle(struct mpiq_analysis *analysis, struct mpiq_finding *first, s
         wrong->finding->parted = true;
 }
 
+static bool is_among_neighbours(const struct mpiq_finding *finding)
+{
+    return finding->collective &&
+           mpiq_collective_rule(mpiq_collective_class(finding->collective)) == MPIQ_RULE_SOURCES;
+}
+
+/* Whether they are calls that a rank may have made in another order than the others.  On one communicator
+   that is one too many or too few; a number would tell.  Who is not in the one among neighbours may have left
+   it, or is a neighbour of none who is in it. */
+static bool are_two(const struct mpiq_finding *a, const struct mpiq_finding *b)
+{
+    return a->comm != MPIQ_NONE && b->comm != MPIQ_NONE &&
+           (a->comm != b->comm ||
+            (a->number == 0 && b->number == 0 && is_among_neighbours(a) != is_among_neighbours(b)));
+}
+
 void mpiq_settle_orders(struct mpiq_analysis *analysis)
 {
     struct mpiq_diagnosis *diagnosis = analysis->diagnosis;
@@ -127,8 +144,7 @@ void mpiq_settle_orders(struct mpiq_analysis *analysis)
         struct mpiq_finding *a = &diagnosis->findings[i];
         for (size_t j = i + 1; a->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE && j < count; j++) {
             struct mpiq_finding *b = &diagnosis->findings[j];
-            if (b->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE && a->proven == b->proven &&
-                a->comm != MPIQ_NONE && b->comm != MPIQ_NONE && a->comm != b->comm &&
+            if (b->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE && a->proven == b->proven && are_two(a, b) &&
                 mpiq_rank_set_overlaps(&a->missing, &b->ranks) &&
                 mpiq_rank_set_overlaps(&b->missing, &a->ranks))
                 settle(analysis, a, b);

@@ -109,8 +109,8 @@ const char *mpiq_say_left(struct mpiq_speaker *s, const struct mpiq_finding *fin
     if (finding->proven)
         return WORDS(s->arena, "%s %s stuck in the %s that %s %s left: their arguments do not match", who,
                      many ? "are" : "is", call, others, have);
-    return WORDS(s->arena, "%s %s not left the %s that %s %s left, so far", who, many ? "have" : "has", call,
-                 others, have);
+    return WORDS(s->arena, "%s %s not left the %s that %s %s left, so far: their arguments may not match",
+                 who, many ? "have" : "has", call, others, have);
 }
 
 const char *mpiq_say_overlap(struct mpiq_speaker *s, const struct mpiq_finding *finding)

@@ -21,6 +21,8 @@ A family's .toml file has a table for each case of its .c file, over the family'
   weaker     where mpiq answers less than that, a list of tables: `lines` are the libraries, `why` says why it is
              allowed, and verdict, first and causes replace those above; `ranks`: only with so many; `open`: a defect
              that is to be mended.  Nothing else is allowed: a case whose answer is as asked must not have one.
+  unrecorded where it does not come to hang, so that tests/replay has no recording of it: a list of tables with `lines`
+             and `why`
   differs    where the first finding is as right as on the libraries that know as much, and another one: a list of
              tables with `lines` and `why`
 """
@@ -66,6 +68,10 @@ WEAKER_ONLY = ("lines", "why", "open", "ranks")
 
 # What no library of a level tells, whatever the case: only a patched library and the recorder count calls.
 NOT_KNOWN = {level: ("number", "last_call") for level in ("layouts", "debug info", "calls", "stacks")}
+
+# Our builds without the patch are told as the shipped libraries of their release line are: what is allowed there is
+# allowed of them.
+TOLD_AS = {"4.1-stock": "4.1-debian", "5.0-stock": "trixie:openmpi"}
 
 # The level at which nothing but stacks and the arguments of calls is read, so that nothing is proven: what is said
 # there is held against what the recorder knows (tests/replay/calls.py).
@@ -117,7 +123,7 @@ class Case:
     def weaker(self, name):
         """What is allowed on that library instead; None: what is asked."""
         return next((entry for entry in self.get("weaker", [])
-                     if name in entry["lines"] and entry.get("ranks", self.ranks) == self.ranks), None)
+                     if {name, TOLD_AS.get(name)} & set(entry["lines"]) and entry.get("ranks", self.ranks) == self.ranks), None)
 
     def as_asked(self, level):
         """The case with what a library of that level cannot know left out of it."""

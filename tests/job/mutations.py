@@ -364,9 +364,36 @@ MUTATIONS = [
      "finding->kind == MPIQ_FINDING_RANK_ELSEWHERE ||", "false ||"),
     ("a consequence of a consequence follows from its cause", "lib/job/causes.c",
      "            cause = next == i ? MPIQ_NONE : next;", "            break;"),
-    ("who went on past the place of a wait is asked first", "lib/job/causes_weight.c",
-     "if ((call && strcmp(call, \"MPI_Finalize\") == 0) || went_on(job, message))",
-     "if (call && strcmp(call, \"MPI_Finalize\") == 0)"),
+    ("who was where the other one waits more often went on", "lib/job/causes_pile.c",
+     "*ret = sender > receiver ? FAULT_SENDER : FAULT_RECEIVER;", "*ret = FAULT_SENDER;"),
+    ("what was before the last common collective does not count", "lib/job/causes_pile.c",
+     "if (collective && call->comm == comm && before-- == 0)", "if (false)"),
+    ("who never comes to the place of a wait is not ahead of it", "lib/job/causes_pile.c",
+     "if (sender <= 0 || receiver < 0)", "if (sender < 0 || receiver < 0)"),
+    ("of one whose call failed it is known that it went wrong", "lib/job/causes_pile.c",
+     "if (sender_failed != has_failed(pile->analysis->job, pile->receiver))", "if (false)"),
+    ("who has sent what nobody has asked for is ahead", "lib/job/causes_pile.c",
+     "|| has_sent_ahead(pile))", ")"),
+    ("what lies at the sender says nothing", "lib/job/causes_pile.c",
+     "process == pile->sender ? NULL :", "false ? NULL :"),
+    ("a forgotten message and a call left out look the same", "lib/job/causes_pile.c",
+     "if (fault == FAULT_SENDER || fault == FAULT_RECEIVER)", "if (true)"),
+    ("had it left out the collective, who waits for it would be in there", "lib/job/causes_pile.c",
+     "if (pile->incomplete->missing.size > pile->message->ranks.size)", "if (false)"),
+    ("suspects that are all there are say nothing", "lib/job/causes_pile.c",
+     "if (by_message && incomplete->ranks.size > 1 &&", "if (false &&"),
+    ("in a line all but the first wait for what that one gets", "lib/job/find_message.c",
+     ": pass == PASS_OTHERS ? !head && !is_behind_known(collection, &alike, &misses)", ": pass == PASS_OTHERS ? !head"),
+    ("who waits as others do for one that has gone on has the same bug", "lib/job/find_message.c",
+     "(has_moved_on(collection->analysis, op->peer) && has_moved_on(collection->analysis, peer)));", "false);"),
+    ("neighbours and all others on one communicator took two ways", "lib/job/causes_order.c",
+     "(a->number == 0 && b->number == 0 && is_among_neighbours(a)", "(false && is_among_neighbours(a)"),
+    ("a message of a call that lies there names who left it out", "lib/job/find_collective.c",
+     "if (mpiq_have_passed(analysis, finding)) {", "if (false) {"),
+    ("whoever sent it is past the call", "lib/job/find_passed.c",
+     "is_past(analysis, op->peer, process, finding) &&", "true &&"),
+    ("it has the tag that is waited for", "lib/job/find_passed.c",
+     "mpiq_is_of_collective(op) && op->tag == tag &&", "mpiq_is_of_collective(op) &&"),
     ("one bug, one cause", "lib/job/causes.c",
      "finding->consequence_of = best[finding->root];", "finding->consequence_of = MPIQ_NONE;"),
     ("who made a call that does not fit the others' is kept by it", "lib/job/causes.c",
@@ -436,7 +463,7 @@ MUTATIONS = [
 ]
 
 # Quick first; each with the arguments it runs with.
-TESTS = [("tags", []), ("failed", []), ("causes", []), ("partitioned", []), ("windows", []), ("fences", []), ("moments", []), ("joined", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("forced", []), ("neighbours", []), ("paths", []), ("ranks", []), ("asleep", []), ("locks", []), ("step_mode", []), ("random", ["60000"]), ("torn", ["4000"])]
+TESTS = [("tags", []), ("failed", []), ("piles", []), ("uncounted", []), ("causes", []), ("partitioned", []), ("windows", []), ("fences", []), ("moments", []), ("joined", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("forced", []), ("neighbours", []), ("paths", []), ("ranks", []), ("asleep", []), ("locks", []), ("step_mode", []), ("random", ["60000"]), ("torn", ["4000"])]
 
 
 def run(command):

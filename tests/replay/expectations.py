@@ -21,6 +21,10 @@ import lines # noqa: E402
 import packs # noqa: E402
 
 
+# The libraries that a case is recorded on wherever it is; those of the roots are recorded where a root has been made.
+EVERYWHERE = ("4.1", "5.0", "4.1-debian", "openmpi+record", "mpich", "mpich+record")
+
+
 class Recorded:
     """What mpiq says about one recording."""
 
@@ -78,10 +82,24 @@ def complaints(program, recorded=packs.RECORDED):
         if weaker:
             if not corpus.wrong_answer(case.as_asked(one.level), one.answer, source.get((one.line, one.name), {})):
                 yield f"{one.line} {case.family}: {one.name}: is what the case asks for: its weaker answer can go"
+    yield from unrecorded(answers, cases.values())
     for case in cases.values():
         for entry in case.get("weaker", []):
             if not entry.get("why"):
                 yield f"{case.family}: {case.program}: a weaker answer without a reason"
+
+
+def unrecorded(answers, cases):
+    """The cases that a library has no recording of without a reason, and the reasons without such a case."""
+    recorded = {(one.line, one.name) for one in answers}
+    for case in cases:
+        excused = {line for entry in case.get("unrecorded", []) if entry.get("why") for line in entry["lines"]}
+        for line in EVERYWHERE if not case.two_hosts else ():
+            there = (line, case.name) in recorded
+            if case.on_line(line) and not there and line not in excused:
+                yield f"{line} {case.family}: {case.name}: not recorded"
+            elif there and line in excused:
+                yield f"{line} {case.family}: {case.name}: recorded: its `unrecorded` can go"
 
 
 def still_open():
