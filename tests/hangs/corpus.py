@@ -392,11 +392,18 @@ def wrong_live_answer(case, name, answer):
     return wrong, lost
 
 
+def is_last_word(result, answer):
+    """Whether an answer is of a deadlock that is none, or in which all are that are to be: of some of them it may be right,
+    while the others are on their way."""
+    stuck = set().union(*(rank_set(rank["rank"], result.case.ranks) for rank in answer["ranks"] if rank.get("stuck")))
+    return answer["verdict"] == "deadlock" and bool(result.wrong_verdict or result.case.stuck <= stuck)
+
+
 def watch_hung(result, job, mpiq):
     """Looks until the answer is the recorded one, the weaker one that the case allows there, or all that it asks for.
     A job that hangs may be `running` or `unknown` only while it comes to stand still, and a deadlock is not proven by a look
-    in which a rank gets no processor, so looks go on, longer ones, and the last one counts; a deadlock that is none counts
-    at once."""
+    in which a rank gets no processor, so looks go on, longer ones, and the last one counts; a deadlock that is none, or of
+    all that are to hang, counts at once."""
     deadline = conditions.Deadline(HUNG_WITHIN)
     for pause in itertools.chain(PAUSES_AT_HUNG, itertools.repeat(PAUSES_AT_HUNG[-1])):
         if result.looks >= len(PAUSES_AT_HUNG) and deadline.passed():
@@ -405,7 +412,7 @@ def watch_hung(result, job, mpiq):
         if answer is None:
             continue
         result.wrong_first, result.lost = wrong_live_answer(result.case, result.line.name, answer)
-        if not result.wrong_verdict and not result.wrong_first or result.verdict == "deadlock":
+        if not result.wrong_verdict and not result.wrong_first or is_last_word(result, answer):
             break
     job.listen()
     came_out = {rank for rank in job.through if (0, rank) in result.case.stuck}

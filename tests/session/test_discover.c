@@ -377,23 +377,36 @@ static pid_t start_rank(const char *launcher, const char *variable, FILE **comma
     return pid;
 }
 
-/* The name of its job, once it is no longer the copy of its launcher; the caller frees it. */
+/* Whether a process is no longer the copy of its launcher; amid execve() it has no environment. */
+static bool has_begun(pid_t pid)
+{
+    char path[64], text[256], byte;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    ssize_t length = readlink(path, text, sizeof text - 1);
+    if (length <= 0)
+        return false;
+    text[length] = '\0';
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    FILE *environment = fopen(path, "r");
+    bool has = environment && fread(&byte, 1, 1, environment) == 1;
+    if (environment)
+        fclose(environment);
+    return has && !strstr(text, "prterun");
+}
+
+/* The name of its job; the caller frees it. */
 static char *job_of(pid_t pid)
 {
-    for (;; usleep(1000)) {
-        struct mpiq_process_table table;
-        CU_ASSERT_PTR_NULL_FATAL(mpiq_process_table_init(&table));
-        const struct mpiq_process *rank = mpiq_process_table_find(&table, pid);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(rank);
-        char *name = NULL;
-        if (strcmp(rank->executable, "prterun") != 0) {
-            CU_ASSERT_EQUAL(rank->rank, 3);
-            name = strdup(rank->nspace ? rank->nspace : "");
-        }
-        mpiq_process_table_deinit(&table);
-        if (name)
-            return name;
-    }
+    struct mpiq_process_table table;
+    while (!has_begun(pid))
+        usleep(1000);
+    CU_ASSERT_PTR_NULL_FATAL(mpiq_process_table_init(&table));
+    const struct mpiq_process *rank = mpiq_process_table_find(&table, pid);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rank);
+    CU_ASSERT_EQUAL(rank->rank, 3);
+    char *name = strdup(rank->nspace ? rank->nspace : "");
+    mpiq_process_table_deinit(&table);
+    return name;
 }
 
 /* Whatever variable of the list says the rank, it is one; and each launcher's ranks are a job of their own.
