@@ -42,56 +42,75 @@ static int64_t newest(const struct mpiq_job_state *job, uint32_t process, uint32
     return member ? member->ordered : -1;
 }
 
-/* How often a process has made a call at that place and returned from it, since it returned from that many
-   collectives there before its newest one; -1 not known. */
-static int64_t passes(const struct mpiq_job_state *job, uint32_t process, uint32_t place, uint32_t comm,
-                      int64_t before)
+/* A rank's last calls from one on, newest last. */
+struct calls {
+    const struct mpiq_job_past_call *first;
+    uint32_t count;
+};
+
+/* Those after it returned from that many collectives there before its newest one; false: not known. */
+static bool find_calls(const struct mpiq_job_state *job, uint32_t process, uint32_t comm, int64_t before,
+                       struct calls *ret)
 {
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    const struct mpiq_site *wanted = &job->sites[place];
-    int64_t count = 0;
-    for (uint32_t i = rank ? rank->past_count : 0; i-- > 0;) {
-        const struct mpiq_job_past_call *call = &job->past_calls[rank->first_past + i];
-        const struct mpiq_site *site = call->site == MPIQ_NONE ? NULL : &job->sites[call->site];
-        if (call->end_ns <= 0)
-            continue;
-        bool collective = mpiq_collective_ordered(
-            mpiq_collective_class(call->call ? mpiq_job_string(job, call->call) : ""));
-        if (collective && call->comm == comm && before-- == 0)
-            return count;
-        count += site && site->line > 0 && site->line == wanted->line && site->file == wanted->file;
+    uint32_t at = rank ? rank->past_count : 0;
+    if (at == 0)
+        return false;
+    for (; at > 0; at--) {
+        const struct mpiq_job_past_call *call = &job->past_calls[rank->first_past + at - 1];
+        int collective = mpiq_collective_class(call->call ? mpiq_job_string(job, call->call) : "");
+        if (call->end_ns > 0 && call->comm == comm && mpiq_collective_ordered(collective) && before-- == 0)
+            break;
     }
-    return rank && rank->past_count > 0 && rank->past_dropped == 0 ? count : -1;
+    *ret = (struct calls){&job->past_calls[rank->first_past + at], rank->past_count - at};
+    return at > 0 || rank->past_dropped == 0;
 }
 
-/* Whether the sender was at the place where the receiver waits more often than that one, or not; false: that
-   is not known, or neither was. */
-static bool compare_passes(const struct pile *pile, enum fault *ret)
+/* How many of them were made at that place and have returned. */
+static uint32_t count_at(const struct mpiq_job_state *job, const struct calls *calls, uint32_t place)
+{
+    const struct mpiq_site *wanted = &job->sites[place];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < calls->count; i++) {
+        const struct mpiq_job_past_call *call = &calls->first[i];
+        const struct mpiq_site *site = call->site == MPIQ_NONE ? NULL : &job->sites[call->site];
+        count += site && call->end_ns > 0 && site->line > 0 && site->line == wanted->line &&
+                 site->file == wanted->file;
+    }
+    return count;
+}
+
+static bool has_failed(const struct calls *calls)
+{
+    for (uint32_t i = 0; i < calls->count; i++) {
+        if (calls->first[i].error)
+            return true;
+    }
+    return false;
+}
+
+/* By what both have done since the last collective that both made there: who was where the receiver waits
+   more often is ahead, and of whom alone a call failed went wrong.  False: that tells nothing. */
+static bool compare_calls(const struct pile *pile, enum fault *ret)
 {
     const struct mpiq_job_state *job = pile->analysis->job;
     uint32_t comm = pile->incomplete->comm;
     uint32_t place = pile->message->evidence_count ? pile->message->evidence[0].site : MPIQ_NONE;
     int64_t common = newest(job, pile->receiver, comm), reached = newest(job, pile->sender, comm);
-    if (place == MPIQ_NONE || common < 0 || reached <= common)
+    struct calls sender, receiver;
+    /* The sender's newest one is the one that it waits in. */
+    if (common < 0 || reached <= common ||
+        !find_calls(job, pile->sender, comm, reached - 1 - common, &sender) ||
+        !find_calls(job, pile->receiver, comm, 0, &receiver))
         return false;
-    /* Its newest one is the one that it waits in. */
-    int64_t sender = passes(job, pile->sender, place, comm, reached - 1 - common);
-    int64_t receiver = passes(job, pile->receiver, place, comm, 0);
-    if (sender <= 0 || receiver < 0)
-        return false;
-    *ret = sender > receiver ? FAULT_SENDER : FAULT_RECEIVER;
-    return true;
-}
-
-/* Whether one of a process's calls failed. */
-static bool has_failed(const struct mpiq_job_state *job, uint32_t process)
-{
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    for (uint32_t i = 0; rank && i < rank->past_count; i++) {
-        if (job->past_calls[rank->first_past + i].error)
-            return true;
+    uint32_t was_there = place == MPIQ_NONE ? 0 : count_at(job, &sender, place);
+    if (was_there > 0) {
+        *ret = was_there > count_at(job, &receiver, place) ? FAULT_SENDER : FAULT_RECEIVER;
+        return true;
     }
-    return false;
+    bool failed = has_failed(&sender);
+    *ret = failed ? FAULT_SENDER : FAULT_RECEIVER;
+    return failed != has_failed(&receiver);
 }
 
 /* ---- by what lies there -------------------------------------------------------------------------------- */
@@ -163,11 +182,8 @@ static enum fault find_fault(const struct pile *pile)
     bool near;
     if (call && strcmp(call, "MPI_Finalize") == 0)
         return FAULT_SENDER;
-    if (compare_passes(pile, &fault))
+    if (compare_calls(pile, &fault))
         return fault;
-    bool sender_failed = has_failed(pile->analysis->job, pile->sender);
-    if (sender_failed != has_failed(pile->analysis->job, pile->receiver))
-        return sender_failed ? FAULT_SENDER : FAULT_RECEIVER;
     if (!stands_before(pile, &near) || has_sent_ahead(pile))
         return FAULT_RECEIVER;
     /* Others who have not come wait for it: had it left out the collective, they would be in there. */
@@ -192,13 +208,13 @@ static void settle(struct mpiq_analysis *analysis, struct mpiq_finding *incomple
     incomplete->piled = incomplete->piled || by_message;
     if (fault == FAULT_SENDER || fault == FAULT_RECEIVER)
         return;
-    if (by_message && incomplete->ranks.size > 1 &&
-        mpiq_rank_set_includes(&message->suspects, &incomplete->ranks)) { /* both would be all there are */
-        mpiq_rank_set_deinit(&message->suspects);
-        return;
-    }
-    if (!mpiq_rank_set_add_set(&(by_message ? message : incomplete)->suspects,
-                               by_message ? &message->ranks : &message->suspects))
+    struct mpiq_rank_set *suspects = by_message ? &message->suspects : &incomplete->suspects;
+    bool all =
+        by_message && incomplete->ranks.size > 1 && mpiq_rank_set_includes(suspects, &incomplete->ranks);
+    if (all) /* both would be all there are */
+        mpiq_rank_set_deinit(suspects);
+    else if (suspects->size > 0 &&
+             !mpiq_rank_set_add_set(suspects, by_message ? &message->ranks : &message->suspects))
         analysis->failed = true;
 }
 

@@ -108,21 +108,27 @@ static void test_other_code(void)
     job_expect(&job, LEFT_OUT("1-2"));
 }
 
-/* Of one whose call failed it is known that it went wrong. */
+/* Of one whose call failed since then it is known that it went wrong. */
 static void test_failed(void)
 {
     for (int failed = 1; failed <= 2; failed++) {
-        struct job_builder job;
-        begin(&job, 2);
-        for (int rank = 0; rank < 4; rank++)
-            past(&job, rank, "MPI_Allreduce", "norm", 40);
-        past(&job, failed, "MPI_Isend", "send_all", 5);
-        for (int look = 0; look < 2; look++) {
-            struct mpiq_rank_state *state = job.states[look][failed];
-            state->history[state->history_count - 1].error = 4;
+        for (int before = 0; before < 2; before++) {
+            struct job_builder job;
+            begin(&job, 2);
+            if (!before)
+                past(&job, failed, "MPI_Allreduce", "norm", 40);
+            past(&job, failed, "MPI_Isend", "send_all", 5);
+            for (int look = 0; look < 2; look++) {
+                struct mpiq_rank_state *state = job.states[look][failed];
+                state->history[state->history_count - 1].error = 4;
+            }
+            for (int rank = 0; rank < 4; rank++) {
+                if (before || rank != failed)
+                    past(&job, rank, "MPI_Allreduce", "norm", 40);
+            }
+            end(&job, 2);
+            job_expect(&job, before ? LEFT_OUT("1-2") : failed == 2 ? FORGOTTEN : LEFT_OUT("1"));
         }
-        end(&job, 2);
-        job_expect(&job, failed == 2 ? FORGOTTEN : LEFT_OUT("1"));
     }
 }
 
@@ -171,6 +177,26 @@ static void test_halves(void)
                "r-4, which never sent it\n");
 }
 
+/* More wait than are in the collective: of those it is not said that they are to look at, nor of the one that
+   they wait for. */
+static void test_many(void)
+{
+    struct job_builder job;
+    job_init(&job, 5);
+    for (int rank = 0; rank < 5; rank++) {
+        job_at(&job, rank, rank < 2 ? "norm" : "exchange", "halo.c", rank < 2 ? 40 : 13);
+        job_called_by(&job, rank, "main", "halo.c", rank < 2 ? 72 : 71);
+        if (rank < 2)
+            job_collective(&job, rank, WORLD, "MPI_Allreduce", 1, 2);
+        else
+            job_recv(&job, rank, WORLD, 0, 7);
+    }
+    job_expect(&job,
+               "deadlock: none of the 5 ranks can continue\n"
+               "collective_incomplete ranks 0-1 missing 2-4: Ranks 0 and 1 are in MPI_Allreduce, which the "
+               "other 3 ranks never entered\n");
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {{"nothing but stacks", test_nothing_but_stacks},
@@ -180,6 +206,7 @@ int main(void)
                            {"a failed call", test_failed},
                            {"a turn that is not passed on", test_turn},
                            {"two halves", test_halves},
+                           {"many who wait", test_many},
                            CU_TEST_INFO_NULL};
     return suite_run("piles", tests);
 }
