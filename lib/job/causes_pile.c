@@ -163,7 +163,7 @@ static uint32_t lines_of(const struct mpiq_analysis *analysis, uint32_t process,
    calls are made there. */
 static bool stands_before(const struct pile *pile, bool *near)
 {
-    const struct mpiq_site *receiver[MOST_LINES], *sender[MOST_LINES];
+    const struct mpiq_site *receiver[MOST_LINES] = {0}, *sender[MOST_LINES] = {0};
     uint32_t count = lines_of(pile->analysis, pile->receiver, receiver);
     uint32_t other = lines_of(pile->analysis, pile->sender, sender), i = 0;
     while (i < count && i < other && receiver[i] == sender[i])

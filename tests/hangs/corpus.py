@@ -69,9 +69,8 @@ WEAKER_ONLY = ("lines", "why", "open", "ranks")
 # What no library of a level tells, whatever the case: only a patched library and the recorder count calls.
 NOT_KNOWN = {level: ("number", "last_call") for level in ("layouts", "debug info", "calls", "stacks")}
 
-# Our builds without the patch are told as the shipped libraries of their release line are: what is allowed there is
-# allowed of them.
-TOLD_AS = {"4.1-stock": "4.1-debian", "5.0-stock": "trixie:openmpi"}
+# Of our builds without the patch as much is known as of the shipped libraries: what is allowed there is allowed of them.
+TOLD_AS = {"4.1-stock": {"4.1-debian"}, "5.0-stock": {"4.1-debian", "trixie:openmpi"}}
 
 # The level at which nothing but stacks and the arguments of calls is read, so that nothing is proven: what is said
 # there is held against what the recorder knows (tests/replay/calls.py).
@@ -123,7 +122,7 @@ class Case:
     def weaker(self, name):
         """What is allowed on that library instead; None: what is asked."""
         return next((entry for entry in self.get("weaker", [])
-                     if {name, TOLD_AS.get(name)} & set(entry["lines"]) and entry.get("ranks", self.ranks) == self.ranks), None)
+                     if {name, *TOLD_AS.get(name, ())} & set(entry["lines"]) and entry.get("ranks", self.ranks) == self.ranks), None)
 
     def as_asked(self, level):
         """The case with what a library of that level cannot know left out of it."""
