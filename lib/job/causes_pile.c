@@ -144,8 +144,8 @@ static bool has_sent_ahead(const struct pile *pile)
 
 enum { MOST_LINES = 64 };
 
-/* The user's lines that led to a process's call, the outermost first; none of a stack with more. */
-static uint32_t lines_of(const struct mpiq_analysis *analysis, uint32_t process, const struct mpiq_site **ret)
+/* The user's lines that led to a process's call, in sites, the outermost first; none of a stack with more. */
+static uint32_t lines_of(const struct mpiq_analysis *analysis, uint32_t process, uint32_t *ret)
 {
     const struct mpiq_job_state *job = analysis->job;
     uint32_t thread = analysis->diagnosis->ranks[process].thread, count = 0;
@@ -155,7 +155,7 @@ static uint32_t lines_of(const struct mpiq_analysis *analysis, uint32_t process,
             return 0;
     }
     for (uint32_t at = path, i = count; i-- > 0; at = job->paths[at].caller - 1)
-        ret[i] = &job->sites[job->paths[at].site];
+        ret[i] = job->paths[at].site;
     return count;
 }
 
@@ -163,14 +163,17 @@ static uint32_t lines_of(const struct mpiq_analysis *analysis, uint32_t process,
    calls are made there. */
 static bool stands_before(const struct pile *pile, bool *near)
 {
-    const struct mpiq_site *receiver[MOST_LINES] = {0}, *sender[MOST_LINES] = {0};
+    uint32_t receiver[MOST_LINES] = {0}, sender[MOST_LINES] = {0};
     uint32_t count = lines_of(pile->analysis, pile->receiver, receiver);
     uint32_t other = lines_of(pile->analysis, pile->sender, sender), i = 0;
     while (i < count && i < other && receiver[i] == sender[i])
         i++;
     *near = i + 1 == count && i + 1 == other;
-    return i < count && i < other && receiver[i]->file == sender[i]->file &&
-           receiver[i]->function == sender[i]->function && receiver[i]->line < sender[i]->line;
+    if (i == count || i == other)
+        return false;
+    const struct mpiq_site *a = &pile->analysis->job->sites[receiver[i]];
+    const struct mpiq_site *b = &pile->analysis->job->sites[sender[i]];
+    return a->file == b->file && a->function == b->function && a->line < b->line;
 }
 
 /* -------------------------------------------------------------------------------------------------------- */
