@@ -48,7 +48,8 @@ struct calls {
     uint32_t count;
 };
 
-/* Those after it returned from that many collectives there before its newest one; false: not known. */
+/* Those after it returned from that many collectives there before its newest one; false: not known, or of
+   several threads, whose order is not. */
 static bool find_calls(const struct mpiq_job_state *job, uint32_t process, uint32_t comm, int64_t before,
                        struct calls *ret)
 {
@@ -59,6 +60,8 @@ static bool find_calls(const struct mpiq_job_state *job, uint32_t process, uint3
     for (; at > 0; at--) {
         const struct mpiq_job_past_call *call = &job->past_calls[rank->first_past + at - 1];
         int collective = mpiq_collective_class(call->call ? mpiq_job_string(job, call->call) : "");
+        if (call->tid != job->past_calls[rank->first_past].tid)
+            return false;
         if (call->end_ns > 0 && call->comm == comm && mpiq_collective_ordered(collective) && before-- == 0)
             break;
     }

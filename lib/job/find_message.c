@@ -363,8 +363,9 @@ enum pass {
     PASS_ALIKE   /* those who have the same bug */
 };
 
-/* Whether an operation waits, as one of a finding that is there does, for one that waits likewise itself: in
-   a line, all but the first wait for what that one gets.  Both are of one closed set of waits. */
+/* Whether an operation waits for one that waits likewise itself, where a finding is there about the head of
+   such a line, which waits for a rank that has gone on: the others wait for what that one gets.  All are of
+   one closed set of waits. */
 static bool is_behind_known(const struct mpiq_unmatched *collection, const struct mpiq_alike *alike,
                             const struct misses *misses)
 {

@@ -368,6 +368,8 @@ MUTATIONS = [
      "*ret = was_there > count_at(job, &receiver, place) ? FAULT_SENDER : FAULT_RECEIVER;", "*ret = FAULT_SENDER;"),
     ("what was before the last common collective does not count", "lib/job/causes_pile.c",
      "mpiq_collective_ordered(collective) && before-- == 0)", "false)"),
+    ("calls of several threads have no order", "lib/job/causes_pile.c",
+     "if (call->tid != job->past_calls[rank->first_past].tid)", "if (false)"),
     ("who never comes to the place of a wait is not ahead of it", "lib/job/causes_pile.c",
      "if (was_there > 0) {", "if (true) {"),
     ("of one whose call failed it is known that it went wrong", "lib/job/causes_pile.c",

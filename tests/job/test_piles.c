@@ -96,6 +96,21 @@ static void test_last_calls(void)
     }
 }
 
+/* Of several threads nobody knows which calls came after which. */
+static void test_threads(void)
+{
+    struct job_builder job;
+    begin(&job, 2);
+    for (int rank = 0; rank < 4; rank++) {
+        past(&job, rank, "MPI_Allreduce", "norm", 40);
+        past(&job, rank, "MPI_Waitall", "exchange", 13);
+    }
+    for (int look = 0; look < 2; look++)
+        job.states[look][2]->history[1].tid++;
+    end(&job, 2);
+    job_expect(&job, LEFT_OUT("1-2"));
+}
+
 /* Rank 2 never comes to where rank 1 waits: that is other code, and says nothing. */
 static void test_other_code(void)
 {
@@ -202,6 +217,7 @@ int main(void)
     CU_TestInfo tests[] = {{"nothing but stacks", test_nothing_but_stacks},
                            {"sent ahead", test_sent_ahead},
                            {"last calls", test_last_calls},
+                           {"several threads", test_threads},
                            {"other code", test_other_code},
                            {"a failed call", test_failed},
                            {"a turn that is not passed on", test_turn},
