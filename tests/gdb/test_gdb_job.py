@@ -95,7 +95,8 @@ def test_report(mpiq, hung):
         answer, said = gdb_says(mpiq, hung.pids[2], "mpi report")
         text, _, way = answer.rpartition("\nTo go to ")
         suspects = json.loads(mpiq_says(mpiq, "report", "--json", hung.pid))["findings"][0]["suspects"]
-        assert way == f"rank {suspects}: mpi rank {suspects}\n", said.both
+        assert suspects == "1,7" # which of the two went wrong nobody can tell: the way is to the first
+        assert way == "rank 1: mpi rank 1\n", said.both
         assert "MPI_Bcast" in text and "rank 1" in text
         return timeless(mpiq_says(mpiq, "report", hung.pid)), timeless(text)
 
