@@ -116,9 +116,9 @@ void mpiq_add_tag_mismatch(struct mpiq_analysis *analysis, int collective, uint3
    it although the others have left.  False: it says nothing. */
 bool mpiq_find_left(struct mpiq_analysis *analysis, struct mpiq_finding *finding);
 
-/* find_passed.c.  Whether all who are missing from a call that nobody counts have left it out: a message of
-   that call lies unreceived at each, and whoever sent it is past the call. */
-bool mpiq_have_passed(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding);
+/* find_passed.c.  Of a call that nobody counts: true if all who are missing from it have left it out, who are
+   then to look at.  A message of that call lies unreceived at each, and whoever sent it is past the call. */
+bool mpiq_find_passed(struct mpiq_analysis *analysis, struct mpiq_finding *finding);
 
 /* The same by what the callers' code says of the calls that these threads are in, where no number joins them:
    all are in that collective on that communicator. */

@@ -418,12 +418,8 @@ static bool are_before(const struct mpiq_finding *finding)
    which the others have left too early. */
 static void note_order(struct mpiq_analysis *analysis, struct mpiq_finding *finding, int collective)
 {
-    if (mpiq_have_passed(analysis, finding)) {
-        finding->elsewhere = finding->parted = true;
-        if (!mpiq_rank_set_add_set(&finding->suspects, &finding->missing))
-            analysis->failed = true;
+    if (mpiq_find_passed(analysis, finding))
         return;
-    }
     bool rooted = mpiq_collective_has_root(collective);
     bool unknown = are_in_calls(analysis, finding, rooted ? ANY_COLLECTIVE : WITH_ROOT);
     finding->roots_may_differ = unknown && rooted;

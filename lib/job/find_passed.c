@@ -70,7 +70,7 @@ static bool is_awaited_by_any(const struct mpiq_analysis *analysis, uint32_t awa
     return false;
 }
 
-bool mpiq_have_passed(const struct mpiq_analysis *analysis, const struct mpiq_finding *finding)
+bool mpiq_find_passed(struct mpiq_analysis *analysis, struct mpiq_finding *finding)
 {
     for (uint32_t i = 0; i < finding->missing.count; i++) {
         const struct mpiq_rank_range *range = &finding->missing.ranges[i];
@@ -79,5 +79,10 @@ bool mpiq_have_passed(const struct mpiq_analysis *analysis, const struct mpiq_fi
                 return false;
         }
     }
-    return finding->proven && finding->missing.size > 0;
+    if (!finding->proven || finding->missing.size == 0)
+        return false;
+    finding->elsewhere = finding->parted = true;
+    if (!mpiq_rank_set_add_set(&finding->suspects, &finding->missing))
+        analysis->failed = true;
+    return true;
 }

@@ -393,7 +393,7 @@ MUTATIONS = [
     ("neighbours and all others on one communicator took two ways", "lib/job/causes_order.c",
      "(a->number == 0 && b->number == 0 && is_among_neighbours(a)", "(false && is_among_neighbours(a)"),
     ("a message of a call that lies there names who left it out", "lib/job/find_collective.c",
-     "if (mpiq_have_passed(analysis, finding)) {", "if (false) {"),
+     "if (mpiq_find_passed(analysis, finding))", "if (false)"),
     ("whoever sent it is past the call", "lib/job/find_passed.c",
      "is_past(analysis, op->peer, process, finding) &&", "true &&"),
     ("it has the tag that is waited for", "lib/job/find_passed.c",
