@@ -31,12 +31,16 @@ uint8_t mpiq_finding_weight(const struct mpiq_analysis *analysis, const struct m
 /* Whether a finding tells of a wait, and so may follow from another one. */
 bool mpiq_is_of_waits(const struct mpiq_finding *finding);
 
-/* Of each two collectives that wait for each other on different communicators: sets the suspects of both, and
-   `parted` of the one that its missing members skipped (causes_order.c). */
+/* Whether it is about a receive or a send that nobody answers. */
+bool mpiq_is_of_message(const struct mpiq_finding *finding);
+
+/* Of each two collectives that wait for each other, on different communicators or one of them among
+   neighbours: sets the suspects of both, and `parted` of the one that its missing members skipped
+   (causes_order.c). */
 void mpiq_settle_orders(struct mpiq_analysis *analysis);
-/* Of each collective that ranks have not come to who wait for a message from one that is in it
-   (causes_pile.c): sets `piled` where that one may have forgotten the message, and the suspects of that
-   finding to both where the others may as well have left out the collective.  Once families are known. */
+/* Of each collective whose missing members wait for a message from a member that is in it (causes_pile.c):
+   sets `piled` where the message may have been forgotten, and names both where the collective may as well
+   have been left out.  Once families are known. */
 void mpiq_settle_piles(struct mpiq_analysis *analysis);
 /* Each marks in `dropped`, of each finding, what another one says from now on.  Causes that are the same bug
    on several communicators are merged. */

@@ -24,13 +24,6 @@ static void side_deinit(struct side *side)
     mpiq_rank_set_deinit(&side->strays);
 }
 
-static const struct mpiq_job_member *member_of(const struct mpiq_job_state *job, uint32_t process,
-                                               uint32_t comm)
-{
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    return rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
-}
-
 /* Whether it holds every member until all have come, so that who is not in it has not been in it. */
 static bool holds_all(const struct mpiq_finding *finding)
 {
@@ -40,7 +33,7 @@ static bool holds_all(const struct mpiq_finding *finding)
 static void add_stray(struct mpiq_analysis *analysis, struct side *side, uint32_t process)
 {
     const struct mpiq_finding *finding = side->finding;
-    const struct mpiq_job_member *member = member_of(analysis->job, process, finding->comm);
+    const struct mpiq_job_member *member = mpiq_job_member_of_process(analysis->job, process, finding->comm);
     struct mpiq_world_rank name = mpiq_job_world_rank(analysis->job, process);
     bool counted = member && finding->number > 0 && member->ordered >= 0;
     if (counted && member->ordered >= finding->number)

@@ -2,19 +2,18 @@
 /* A rank waits for a message from another one, which waits for it in a collective: either that message was
    forgotten, or the collective was left out.
 
-   Seen standing still, the two look the same.  So it is looked for who is behind: by the recorded calls of
-   both since the last collective that both made, else by what the one who waits has sent already, and by
-   where the two stand. */
+   Seen standing still, the two look the same.  What decides is which of the two is behind: by the calls that
+   both have made since their last common collective, where they are recorded; else by what the one who waits
+   has sent already, and by where the two stand in the source. */
 #include <string.h>
 
-#include "base/hash_table.h"
 #include "job/causes.h"
 
-/* Who went wrong; of either, which finding is nearer to where their ways part. */
+/* Who went wrong.  Where it may be either: the finding that the report begins with. */
 enum fault { FAULT_SENDER, FAULT_RECEIVER, FAULT_EITHER_BY_MESSAGE, FAULT_EITHER_BY_COLLECTIVE };
 
-/* Whoever has to answer is the sender here, and whoever waits the receiver, also of a send that is awaited by
-   nobody. */
+/* The rank that waits is called the receiver here, and the one it waits for the sender, also where the one
+   that waits is sending. */
 struct pile {
     struct mpiq_analysis *analysis;
     const struct mpiq_finding *incomplete, *message;
@@ -26,19 +25,12 @@ static uint32_t first_process(const struct mpiq_job_state *job, const struct mpi
     return mpiq_job_process(job, set->ranges[0].world, set->ranges[0].first);
 }
 
-static bool is_message(const struct mpiq_finding *finding)
-{
-    return finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED;
-}
-
 /* ---- by recorded calls --------------------------------------------------------------------------------- */
 
 /* The running number of a process's newest collective there; -1 not known. */
 static int64_t newest(const struct mpiq_job_state *job, uint32_t process, uint32_t comm)
 {
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    const struct mpiq_job_member *member =
-        rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
+    const struct mpiq_job_member *member = mpiq_job_member_of_process(job, process, comm);
     return member ? member->ordered : -1;
 }
 
@@ -48,8 +40,8 @@ struct calls {
     uint32_t count;
 };
 
-/* Those after it returned from that many collectives there before its newest one; false: not known, or of
-   several threads, whose order is not. */
+/* A rank's calls since it returned from its newest collective there, or from the one that many before that;
+   false: not known, or several threads made them, whose order is not known. */
 static bool find_calls(const struct mpiq_job_state *job, uint32_t process, uint32_t comm, int64_t before,
                        struct calls *ret)
 {
@@ -59,9 +51,9 @@ static bool find_calls(const struct mpiq_job_state *job, uint32_t process, uint3
         return false;
     for (; at > 0; at--) {
         const struct mpiq_job_past_call *call = &job->past_calls[rank->first_past + at - 1];
-        int collective = mpiq_collective_class(call->call ? mpiq_job_string(job, call->call) : "");
         if (call->tid != job->past_calls[rank->first_past].tid)
             return false;
+        int collective = mpiq_collective_class(call->call ? mpiq_job_string(job, call->call) : "");
         if (call->end_ns > 0 && call->comm == comm && mpiq_collective_ordered(collective) && before-- == 0)
             break;
     }
@@ -232,7 +224,7 @@ void mpiq_settle_piles(struct mpiq_analysis *analysis)
         for (size_t j = 0;
              incomplete->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE && j < diagnosis->finding_count; j++) {
             struct mpiq_finding *message = &diagnosis->findings[j];
-            if (is_message(message) && message->proven && message->root == incomplete->root)
+            if (mpiq_is_of_message(message) && message->proven && message->root == incomplete->root)
                 settle(analysis, incomplete, message);
         }
     }

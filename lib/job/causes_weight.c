@@ -12,7 +12,7 @@ static bool has_near_miss(const struct mpiq_finding *finding)
            (finding->near_miss_count > 0 && finding->near_misses[0].differs != MPIQ_MISS_DESTINATION);
 }
 
-static bool is_message(const struct mpiq_finding *finding)
+bool mpiq_is_of_message(const struct mpiq_finding *finding)
 {
     return finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED;
 }
@@ -42,7 +42,7 @@ static bool is_held_up(const struct mpiq_analysis *analysis, const struct mpiq_f
 {
     for (size_t i = 0; call->comm != MPIQ_NONE && i < analysis->diagnosis->finding_count; i++) {
         const struct mpiq_finding *finding = &analysis->diagnosis->findings[i];
-        if (finding->proven && finding->root == call->root && is_message(finding) &&
+        if (finding->proven && finding->root == call->root && mpiq_is_of_message(finding) &&
             is_behind(analysis, finding, call))
             return true;
     }

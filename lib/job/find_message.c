@@ -363,9 +363,9 @@ enum pass {
     PASS_ALIKE   /* those who have the same bug */
 };
 
-/* Whether an operation waits for one that waits likewise itself, where a finding is there about the head of
-   such a line, which waits for a rank that has gone on: the others wait for what that one gets.  All are of
-   one closed set of waits. */
+/* Whether an operation is one in a line of ranks that each wait for the next, of which a finding names the
+   head already: the head waits for a rank that has gone on, and the others for what the head gets.  All are
+   of one closed set of waits. */
 static bool is_behind_known(const struct mpiq_unmatched *collection, const struct mpiq_alike *alike,
                             const struct misses *misses)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A collective that some wait in and the others are past, where the library counts none: who left it out, by
-   the messages of that call which lie unreceived at it.
+/* Who left out a collective that some wait in and the others are past, where the library counts no calls:
+   messages of that call lie unreceived at that rank.
 
-   A wrong root ends the same way but for that: it leaves no such message at the one who is waited for. */
+   With a wrong root the ranks stand in the same calls, but no such message lies at the rank that is waited
+   for. */
 #include <string.h>
 
 #include "job/collective.h"
 #include "job/find.h"
 
-/* Whether a process is past the finding's call, by its side: it is in the same call as that one, which nobody
-   comes to before the other one has left the call before it. */
+/* Whether the sender of a message is past the finding's call: it is in a later one, the same that the process
+   is in, and that is a call that nobody leaves before all have entered it. */
 static bool is_past(const struct mpiq_analysis *analysis, uint32_t sender, uint32_t process,
                     const struct mpiq_finding *finding)
 {

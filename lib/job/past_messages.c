@@ -151,21 +151,14 @@ static const struct mpiq_job_channel *channel_to(const struct mpiq_job_state *jo
     return NULL;
 }
 
-static const struct mpiq_job_member *member_of(const struct mpiq_job_state *job, uint32_t process,
-                                               uint32_t comm)
-{
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    return rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
-}
-
 /* By the receiver's queues, where nothing is under way to them. */
 static struct open find_open(const struct mpiq_job_state *job, const struct end *one)
 {
     struct open open = {0};
     const struct mpiq_job_rank *receiver = mpiq_job_rank_of(job, one->receiver);
     const struct mpiq_job_channel *out =
-        channel_to(job, member_of(job, one->sender, one->comm), one->receiver);
-    const struct mpiq_job_member *member = member_of(job, one->receiver, one->comm);
+        channel_to(job, mpiq_job_member_of_process(job, one->sender, one->comm), one->receiver);
+    const struct mpiq_job_member *member = mpiq_job_member_of_process(job, one->receiver, one->comm);
     const struct mpiq_job_channel *in = channel_to(job, member, one->sender);
     open.unclear = (out && out->unclear) || (in && in->unclear);
     if (!receiver || !member || !mpiq_queues_known(receiver) ||

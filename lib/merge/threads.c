@@ -267,9 +267,8 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
            mpiq_job_intern(job, thread->file, &row->file) &&
            mpiq_job_intern(job, thread->partner_name, &row->partner_name) &&
            (thread->user_frame < 0 ||
-            mpiq_job_intern_call_site(job, adding->state, thread, (size_t)thread->user_frame, &row->site)) &&
-           (thread->user_frame < 0 ||
-            mpiq_job_intern_path(job, adding->state, thread, (size_t)thread->user_frame, &row->path)) &&
+            (mpiq_job_intern_call_site(job, adding->state, thread, (size_t)thread->user_frame, &row->site) &&
+             mpiq_job_intern_path(job, adding->state, thread, (size_t)thread->user_frame, &row->path))) &&
            (thread->frame_count == 0 || mpiq_job_intern_site(job, &thread->frames[0], &row->innermost));
 }
 

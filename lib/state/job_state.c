@@ -154,3 +154,10 @@ const char *mpiq_context_text(const struct mpiq_job_communicator *comm, char tex
         snprintf(text, MPIQ_CONTEXT_ROOM, "%" PRIu64 ":%" PRIu64, comm->context[0], comm->context[1]);
     return text;
 }
+
+const struct mpiq_job_member *mpiq_job_member_of_process(const struct mpiq_job_state *job, uint32_t process,
+                                                         uint32_t comm)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    return rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
+}

@@ -484,5 +484,8 @@ const struct mpiq_job_window_view *mpiq_job_window_view_of(const struct mpiq_job
 /* What a rank knows of a communicator; NULL: it is no member, or was not read. */
 const struct mpiq_job_member *mpiq_job_member_of(const struct mpiq_job_state *job, uint32_t rank,
                                                  uint32_t comm);
+/* The same of a process, which may be no rank that was read. */
+const struct mpiq_job_member *mpiq_job_member_of_process(const struct mpiq_job_state *job, uint32_t process,
+                                                         uint32_t comm);
 
 #endif

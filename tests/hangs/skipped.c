@@ -5,7 +5,7 @@
 
 #define WORLD MPI_COMM_WORLD
 
-/* Each rank but that one, if it is a rank, passes something to the right. */
+/* Each rank passes something to the right, but for the one that is silent (-1: none is). */
 static void exchange(int silent)
 {
     if (rank != silent)

@@ -110,18 +110,33 @@ static void a_section_that_decompresses_to_more_than_there_is_is_left_out(void)
     has_no_types(program);
 }
 
+/* An assembler source of that name; assemble() makes a library of it, and returns its path. */
+static FILE *begin_source(const char *name)
+{
+    char source[300];
+    run("rm -rf %s/%s && mkdir %s/%s", scratch(), name, scratch(), name);
+    snprintf(source, sizeof source, "%s/%s/source.s", scratch(), name);
+    FILE *file = fopen(source, "w");
+    if (!file)
+        abort();
+    return file;
+}
+
+static const char *assemble(const char *name, FILE *file)
+{
+    static char program[256];
+    fclose(file);
+    snprintf(program, sizeof program, "%s/%s/program", scratch(), name);
+    run("gcc -shared -nostdlib %s/%s/source.s -o %s", scratch(), name, program);
+    return program;
+}
+
 /* A unit of "struct outer", which has an entry with one attribute (a 4-byte reference to itself), and of
    "struct after".  The attribute's name, and what stands before its abbreviation, are given as assembler
    bytes. */
 static const char *compile_siblings(const char *name, const char *attribute, const char *before)
 {
-    static char program[256];
-    char source[300];
-    run("rm -rf %s/%s && mkdir %s/%s", scratch(), name, scratch(), name);
-    snprintf(source, sizeof source, "%s/%s/siblings.s", scratch(), name);
-    FILE *file = fopen(source, "w");
-    if (!file)
-        abort();
+    FILE *file = begin_source(name);
     fprintf(file,
             ".section .debug_info\n.long 2f - 1f\n1: .short 4\n.long 0\n.byte 8\n"
             ".byte 1\n.byte 2\n.asciz \"outer\"\n3: .byte 3\n.long 3b - 1b + 4\n.byte 0, 0\n"
@@ -129,10 +144,7 @@ static const char *compile_siblings(const char *name, const char *attribute, con
             ".section .debug_abbrev\n.byte 1, 0x11, 1, 0, 0\n.byte 2, 0x13, 1, 3, 8, 0, 0\n"
             ".byte 4, 0x13, 0, 3, 8, 0x0b, 0x0b, 0, 0\n%s\n.byte 3, 0x13, 1, %s, 0x13, 0, 0\n.byte 0\n",
             before, attribute);
-    fclose(file);
-    snprintf(program, sizeof program, "%s/%s/program", scratch(), name);
-    run("gcc -shared -nostdlib %s -o %s", source, program);
-    return program;
+    return assemble(name, file);
 }
 
 static void a_sibling_that_points_back_does_not_hang(void)
@@ -165,13 +177,7 @@ static void a_sibling_that_points_back_does_not_hang(void)
    each from its format on, are given as assembler lines. */
 static const char *compile_line_table(const char *name, const char *directories, const char *files)
 {
-    static char program[256];
-    char source[300];
-    run("rm -rf %s/%s && mkdir %s/%s", scratch(), name, scratch(), name);
-    snprintf(source, sizeof source, "%s/%s/lines.s", scratch(), name);
-    FILE *file = fopen(source, "w");
-    if (!file)
-        abort();
+    FILE *file = begin_source(name);
     fprintf(file,
             ".globl code\n.type code, @function\ncode: .skip 16, 0x90\n.size code, 16\n"
             ".section .debug_info\n.long 2f - 1f\n1: .short 5\n.byte 1, 8\n.long 0\n"
@@ -181,10 +187,7 @@ static const char *compile_line_table(const char *name, const char *directories,
             "5: .byte 1, 1, 1, -5, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1\n%s\n%s\n"
             "6: .byte 0, 9, 2\n.quad code\n.byte 3, 6, 1, 2, 16, 0, 1, 1\n4:\n",
             directories, files);
-    fclose(file);
-    snprintf(program, sizeof program, "%s/%s/program", scratch(), name);
-    run("gcc -shared -nostdlib %s -o %s", source, program);
-    return program;
+    return assemble(name, file);
 }
 
 /* The line of its code, 0 if it has none. */
