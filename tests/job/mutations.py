@@ -483,8 +483,16 @@ class Mutants:
         packages = run(["pkg-config", "--cflags", "--libs", "libzstd"]).stdout.split()
         self.flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", f"-I{source}/include", f"-I{source}/lib", f"-I{source}/tests"]
         self.libraries = [*[str(build / archive) for archive in archives], *packages, "-lcunit", "-lpthread"]
-        for name, _ in TESTS:
-            self.make(f"test_{name}", "-c", "-o", str(work / f"test_{name}.o"), f"{source}/tests/job/test_{name}.c")
+        # All of them in one program, which is linked once for each mutation: its first argument says which is run.
+        self.objects = [str(work / f"test_{name}.o") for name, _ in TESTS]
+        for (name, _), made in zip(TESTS, self.objects):
+            self.make(f"test_{name}", "-c", f"-Dmain=main_{name}", "-o", made, f"{source}/tests/job/test_{name}.c")
+        (work / "all_tests.c").write_text("#include <string.h>\n" + "".join(
+            f"int main_{name}(int, char **);\n" for name, _ in TESTS) + "int main(int count, char **words)\n{\n" + "".join(
+            f'    if (!strcmp(words[1], "{name}"))\n        return main_{name}(count - 1, words + 1);\n' for name, _ in TESTS)
+            + "    return 99;\n}\n")
+        self.objects.append(str(work / "all_tests.o"))
+        self.make("all_tests", "-c", "-o", self.objects[-1], str(work / "all_tests.c"))
 
     def make(self, what, *arguments):
         made = run(["cc", *self.flags, *arguments])
@@ -499,11 +507,10 @@ class Mutants:
         mutant = own / pathlib.Path(path).name
         mutant.write_text(text)
         self.make(f"{path} with the mutation", "-c", "-o", f"{mutant}.o", str(mutant))
+        program = own / "all_tests"
+        self.make(f"the tests with the mutation of {path}", "-o", str(program), *self.objects, f"{mutant}.o", *self.libraries)
         for name, arguments in TESTS:
-            program = own / f"test_{name}"
-            self.make(f"test_{name} with the mutation of {path}", "-o", str(program), str(self.work / f"test_{name}.o"),
-                      f"{mutant}.o", *self.libraries)
-            if run([str(program), *arguments]).returncode != 0:
+            if run([str(program), name, *arguments]).returncode != 0:
                 return name
         return ""
 
