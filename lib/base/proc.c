@@ -116,6 +116,15 @@ struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *r
     return NULL;
 }
 
+bool mpiq_proc_has_ended(pid_t pid)
+{
+    struct mpiq_proc_stat stat;
+    struct mpiq_error *gone = mpiq_proc_stat(pid, 0, &stat);
+    bool ended = gone || stat.state == 'Z' || stat.state == 'X';
+    mpiq_error_destroy(gone);
+    return ended;
+}
+
 /* The last field of its stat. */
 int mpiq_proc_wait_status(pid_t pid)
 {

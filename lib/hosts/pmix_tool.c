@@ -19,12 +19,14 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/debug.h"
 #include "base/json_text.h"
+#include "base/proc.h"
 #include "hosts/launcher_process.h"
 #include "hosts/pmix_abi.h"
 #include "state/rank_set.h"
 
-enum { ANSWER_MOST = 256 << 20, SECONDS = 20, NAME_MOST = 255 };
+enum { ANSWER_MOST = 256 << 20, SECONDS = 20, REST_MS = 100, NAME_MOST = 255 };
 
 /* ---- the process that asks
  * ----------------------------------------------------------------------------------- */
@@ -35,10 +37,13 @@ struct library {
     mpiq_pmix_query_info *query;
 };
 
-/* Ends the process that asks: its last words are the reason. */
 /* Of the tool that asks, where the launcher has no job. */
 enum { EXIT_NO_RANKS = 2 };
 
+/* The launcher's own, in which PMIx leaves word of how it is reached; "": not known. */
+static char launcher_directory[PATH_MAX];
+
+/* Ends the process that asks: its last words are the reason. */
 __attribute__((noreturn, format(printf, 1, 2))) static void give_up(const char *format, ...)
 {
     va_list arguments;
@@ -63,6 +68,15 @@ static struct library load(const char *path)
     return library;
 }
 
+/* A launcher that ends removes its directory, and then waits in PMIx_server_finalize, for ever if a query
+   comes just there (the lock that the query needs is held by who waits for the thread that has it, pmix 4
+   and 5): from then on it is not asked. */
+static void check_goes_on(void)
+{
+    if (launcher_directory[0] && access(launcher_directory, F_OK) != 0)
+        give_up("it is ending");
+}
+
 /* The result of a query with one key; NULL if there is none. */
 static const struct mpiq_pmix_value *ask(const struct library *library, const char *key, const char *nspace)
 {
@@ -76,6 +90,7 @@ static const struct mpiq_pmix_value *ask(const struct library *library, const ch
         query.qualifiers = &qualifier;
         query.qualifier_count = 1;
     }
+    check_goes_on();
     return library->query(&query, 1, &results, &count) == 0 && count > 0 ? &results[0].value : NULL;
 }
 
@@ -183,8 +198,10 @@ static void narrow_search(pid_t launcher)
     if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
         return;
     if (found.gl_pathc == 1 && lstat(found.gl_pathv[0], &status) == 0 && S_ISDIR(status.st_mode) &&
-        status.st_uid == geteuid())
-        setenv("TMPDIR", found.gl_pathv[0], 1);
+        status.st_uid == geteuid()) {
+        snprintf(launcher_directory, sizeof launcher_directory, "%s", found.gl_pathv[0]);
+        setenv("TMPDIR", launcher_directory, 1);
+    }
     globfree(&found);
 }
 
@@ -250,20 +267,20 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* All that the tool says until it closes; *late if it took too long. */
-static struct mpiq_error *read_all(int fd, char **ret, bool *late)
+/* All that the tool says until it closes; *late if it took too long, or the launcher has ended. */
+static struct mpiq_error *read_all(int fd, pid_t launcher, char **ret, bool *late)
 {
     int64_t end = now_ms() + (int64_t)SECONDS * 1000;
     size_t used = 0, room = 0;
     char *text = NULL;
     for (;;) {
         struct pollfd ready = {.fd = fd, .events = POLLIN};
-        int64_t left = end - now_ms();
         if (!mpiq_array_reserve(&text, &room, used + PATH_MAX))
             break;
-        *late = left <= 0 || used > ANSWER_MOST;
-        ssize_t got = *late || poll(&ready, 1, (int)left) <= 0 ? 0 : read(fd, text + used, room - used - 1);
-        *late = *late || (got == 0 && !(ready.revents & (POLLIN | POLLHUP)));
+        *late = now_ms() > end || used > ANSWER_MOST || mpiq_proc_has_ended(launcher);
+        if (!*late && poll(&ready, 1, REST_MS) <= 0)
+            continue;
+        ssize_t got = *late ? 0 : read(fd, text + used, room - used - 1);
         if (got < 0 && errno == EINTR)
             continue;
         used += got > 0 ? (size_t)got : 0;
@@ -315,17 +332,21 @@ struct mpiq_error *mpiq_pmix_table(pid_t launcher, const char *nspace, char **re
     int status = 0;
     struct mpiq_error *error = find_library(launcher, &path);
     if (!error)
+        mpiq_debug("hosts", "mpirun %d is asked through PMIx where its ranks are", (int)launcher);
+    if (!error)
         error = start_tool(launcher, path, nspace, &tool, &output);
     if (error)
         return error;
     _cleanup_free_ char *said = NULL;
-    error = read_all(output, &said, &late);
+    error = read_all(output, launcher, &said, &late);
     if (error || late)
         kill(tool, SIGKILL);
     while (waitpid(tool, &status, 0) < 0 && errno == EINTR)
         ;
     if (error)
         return error;
+    if (late && mpiq_proc_has_ended(launcher))
+        return mpiq_error_create(MPIQ_ERROR_GONE, "it has ended");
     if (late)
         return mpiq_error_create(MPIQ_ERROR_TIMEOUT, "it did not answer through PMIx within %d s",
                                  (int)SECONDS);

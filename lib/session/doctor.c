@@ -311,7 +311,7 @@ static struct mpiq_error *look_once(const struct mpiq_options *options, struct m
 {
     struct mpiq_remote *remote = NULL;
     struct mpiq_reader_pool *readers = NULL;
-    struct mpiq_error *error = mpiq_find_job(options, sources, &remote);
+    struct mpiq_error *error = mpiq_find_job(options, false, sources, &remote);
     if (!error && remote) {
         size_t hosts = mpiq_remote_host_count(remote);
         snprintf(where, room, "on %zu host%s", hosts, hosts == 1 ? "" : "s");

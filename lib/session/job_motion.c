@@ -14,6 +14,7 @@
 #include "base/proc.h"
 #include "names/objects.h"
 #include "names/variables.h"
+#include "session/process_table.h"
 
 /* More than any job has on one host. */
 enum { PROCESSES_MAX = 1 << 16 };
@@ -188,7 +189,9 @@ static void classify(const struct mpiq_job_motion *before, struct mpiq_job_motio
         return;
     }
     bool same = known && known->start_time == process->start_time && known->executable == process->executable;
-    process->is_rank = (same && known->is_rank) || maps_mpi(process->pid);
+    bool was_rank = same && known->is_rank;
+    process->is_rank = was_rank || maps_mpi(process->pid);
+    list->all_here |= process->is_rank && !was_rank && mpiq_process_world_is_here(process->pid);
     process->in_job = process->is_rank || (same ? known->in_job : has_rank_variable(process->pid));
 }
 
@@ -212,7 +215,7 @@ static int by_pid(const void *a, const void *b)
 
 struct mpiq_job_motion_sample mpiq_job_motion_sample(struct mpiq_job_motion *motion)
 {
-    struct mpiq_job_motion now = {.root = motion->root};
+    struct mpiq_job_motion now = {.root = motion->root, .all_here = motion->all_here};
     struct mpiq_job_motion_sample sample = {0};
     size_t known = 0, in_job = 0;
     list_processes(&now);

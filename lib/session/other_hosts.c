@@ -93,11 +93,16 @@ static bool keep_wires(struct mpiq_look_sources *sources, struct mpiq_rank_set *
 
 /* After the processes of this machine were looked for: failed is why no rank was found here, or NULL; it is
    returned, or destroyed if the launcher is known. */
-static struct mpiq_error *find_elsewhere(const struct mpiq_options *options, struct mpiq_error *failed,
-                                         struct mpiq_look_sources *sources, struct mpiq_remote **ret)
+static struct mpiq_error *find_elsewhere(const struct mpiq_options *options, bool all_here,
+                                         struct mpiq_error *failed, struct mpiq_look_sources *sources,
+                                         struct mpiq_remote **ret)
 {
     struct mpiq_launch_query query = {.pid = only_pid(options), .ask = ask};
     struct mpiq_remote *remote = NULL;
+    if (failed && all_here) {
+        mpiq_debug("hosts", "no rank is left, and all were here: the launcher is not asked");
+        return failed;
+    }
     if (failed && options->target_count == 0 && options->wire_count == 0)
         query.pid = only_launcher();
     if (failed && (failed->code != MPIQ_ERROR_NOT_FOUND || query.pid == 0))
@@ -127,27 +132,27 @@ static struct mpiq_error *find_elsewhere(const struct mpiq_options *options, str
     return NULL;
 }
 
-static struct mpiq_error *find_now(const struct mpiq_options *options, struct mpiq_look_sources *sources,
-                                   struct mpiq_remote **remote)
+static struct mpiq_error *find_now(const struct mpiq_options *options, bool all_here,
+                                   struct mpiq_look_sources *sources, struct mpiq_remote **remote)
 {
     struct mpiq_error *error = find_named(options, remote);
     if (error || *remote)
         return error;
-    return find_elsewhere(options, mpiq_sources_init(options, sources), sources, remote);
+    return find_elsewhere(options, all_here, mpiq_sources_init(options, sources), sources, remote);
 }
 
-struct mpiq_error *mpiq_find_job(const struct mpiq_options *options, struct mpiq_look_sources *sources,
-                                 struct mpiq_remote **remote)
+struct mpiq_error *mpiq_find_job(const struct mpiq_options *options, bool all_here,
+                                 struct mpiq_look_sources *sources, struct mpiq_remote **remote)
 {
     int64_t end = mpiq_monotonic_ns() + starting_ns;
-    struct mpiq_error *error = find_now(options, sources, remote);
+    struct mpiq_error *error = find_now(options, all_here, sources, remote);
     while (error && error->code == MPIQ_ERROR_STARTING && mpiq_monotonic_ns() < end) {
         if (options->progress)
             options->progress(options->argument, "waiting for the job to start its ranks");
         nanosleep(&starting_rest, NULL);
         mpiq_error_destroy(error);
         mpiq_sources_deinit(sources);
-        error = find_now(options, sources, remote);
+        error = find_now(options, all_here, sources, remote);
     }
     if (!error || error->code != MPIQ_ERROR_STARTING)
         return error;

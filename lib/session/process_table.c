@@ -146,6 +146,14 @@ bool mpiq_process_maps_mpi(pid_t pid)
     return !text || mpiq_maps_mpi(text);
 }
 
+bool mpiq_process_world_is_here(pid_t pid)
+{
+    size_t length;
+    _cleanup_free_ char *text = mpiq_proc_read_of(pid, "environ", &length);
+    int size = text ? first_number(text, length, mpiq_size_variables, 0) : 0;
+    return size > 0 && first_number(text, length, mpiq_local_size_variables, 0) == size;
+}
+
 /* Whether a process starts ranks, and may belong to the launcher that one below it does (NULL: any): Hydra's
    mpiexec starts a proxy on each host, that one the ranks; Open MPI's mpirun may start Hydra's mpiexec. */
 static bool is_launcher(const struct mpiq_process *process, const struct mpiq_process *below)

@@ -29,6 +29,7 @@ struct mpiq_session {
     bool still;                       /* files alone were looked at */
     bool looked;                      /* there was a look */
     bool found;                       /* sources are those of the next look */
+    bool all_here;                    /* no rank is, or was, on another host */
 };
 
 /* ---- where the ranks are ------------------------------------------------------------------------------- */
@@ -64,7 +65,8 @@ static struct mpiq_error *note_starts(struct mpiq_session *session)
 
 static struct mpiq_error *find(struct mpiq_session *session)
 {
-    struct mpiq_error *error = mpiq_find_job(&session->options, &session->sources, &session->remote);
+    struct mpiq_error *error =
+        mpiq_find_job(&session->options, session->all_here, &session->sources, &session->remote);
     if (!error)
         error = note_starts(session);
     session->found = !error;
@@ -250,6 +252,11 @@ struct mpiq_error *mpiq_check_dll(const struct mpiq_options *options)
     return mpiq_error_create(MPIQ_ERROR_USAGE,
                              "there is no message-queue library '%s': --dll takes the path of one",
                              options->dll);
+}
+
+void mpiq_session_all_here(struct mpiq_session *session)
+{
+    session->all_here = true;
 }
 
 /* The ranks of the next look. */

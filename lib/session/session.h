@@ -13,6 +13,10 @@
 #include "mpiq.h"
 #include "session/job.h"
 
+/* All ranks of the job were on this host.  Where none is found, they have ended: its launcher, which is
+   ending too, is not asked for others. */
+void mpiq_session_all_here(struct mpiq_session *session);
+
 /* Looks at all ranks twice.  The states go to *ret, which the caller destroys; its job state and diagnosis
    are not made yet (mpiq_job_decide).  GONE if all ranks of a running job have ended. */
 struct mpiq_error *mpiq_session_read(struct mpiq_session *session, struct mpiq_job **ret);

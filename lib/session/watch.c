@@ -312,20 +312,11 @@ static bool is_whole(const struct mpiq_job *job)
     return job->state->world_count > 0;
 }
 
-static bool has_ended(pid_t pid)
-{
-    struct mpiq_proc_stat stat;
-    struct mpiq_error *gone = mpiq_proc_stat(pid, 0, &stat);
-    bool ended = gone || stat.state == 'Z' || stat.state == 'X';
-    mpiq_error_destroy(gone);
-    return ended;
-}
-
 /* Whether a rank has ended since the marks were taken: then so may the others, and their states are old. */
 static bool one_has_ended(const struct mark *marks, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!marks[i].ended && has_ended(marks[i].pid))
+        if (!marks[i].ended && mpiq_proc_has_ended(marks[i].pid))
             return true;
     }
     return false;
@@ -340,7 +331,7 @@ static struct mark *marks_of(const struct mpiq_job_motion *motion, size_t *ret)
     for (size_t i = 0; marks && i < motion->count; i++) {
         struct mark *mark = &marks[count];
         mark->pid = motion->processes[i].pid;
-        mark->ended = has_ended(mark->pid);
+        mark->ended = mpiq_proc_has_ended(mark->pid);
         count +=
             motion->processes[i].is_rank && mpiq_job_motion_marks(mark->pid, &mark->cpu_ns, &mark->sleeps);
     }
@@ -377,6 +368,8 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
     struct mark *marks = marks_of(&watch->motion, &mark_count);
     struct mpiq_session *session = NULL;
     struct mpiq_error *error = marks ? mpiq_session_create(&options, &session) : mpiq_error_no_memory();
+    if (!error && watch->motion.all_here)
+        mpiq_session_all_here(session);
     if (!error)
         error = mpiq_session_read(session, &job);
     mpiq_session_destroy(session);

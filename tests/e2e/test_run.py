@@ -135,7 +135,7 @@ def started(mpiq, line, program, *arguments, keep=False):
 def said_by(process, seconds=120):
     """(status, stdout, stderr), and no process of the job is left."""
     try:
-        out, err = communicate(process, seconds)
+        out, err = communicate(process, seconds, kill=lambda: (process.kill(), kill_marked(process.mark)))
         gone(process.mark)
     finally:
         process.kill()
@@ -174,6 +174,29 @@ def test_a_job_in_which_nothing_moves_is_ended(line, mpiq, activity):
         assert len(said) == 2 and said[0].startswith("mpiq: wrote the snapshot "), f"{name}: {err}"
         assert said[1].startswith("mpiq: ending the job: nothing has moved for "), f"{name}: {err}"
         assert said[1].endswith(" s (--hang-after); with --keep it would be left alive"), f"{name}: {err}"
+
+
+def test_a_launcher_that_ends_is_not_asked(line, mpiq, activity, tmp_path):
+    """All ranks were here and have ended: a PMIx server that is just ending can hang for ever if it is asked for others.  Here
+    it is stopped meanwhile."""
+    if line.release != "5.0":
+        pytest.skip("its launcher speaks no PMIx with tools")
+    mark, said = f"mpiq-{uuid.uuid4().hex}", tmp_path / "said"
+    process = mpiq.start("run", "--hang-after", "5", "--", line.command("mpirun"), "--oversubscribe", "-n", "2", activity,
+                         "exchanges", "1000", stdout=subprocess.DEVNULL, stderr=said.open("w"),
+                         env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark, "MPIQ_DEBUG": "hosts,watch"})
+    try:
+        wait_until(lambda: len(ranks_of(mark)) == 2 and said.read_text().count(" started\n") == 2, said.read_text)
+        launcher = jobs.parent_of(ranks_of(mark)[0])
+        os.kill(launcher, signal.SIGSTOP)
+        jobs.kill_ranks(ranks_of(mark).values())
+        wait_until(lambda: "the launcher is not asked" in said.read_text(), said.read_text)
+        assert "is asked through PMIx" not in said.read_text()
+        os.kill(launcher, signal.SIGCONT)
+        assert ended(process) == 128 + signal.SIGKILL
+    finally:
+        process.kill()
+        kill_marked(mark)
 
 
 def test_a_page_follows_the_verdict(line, mpiq, solver, tmp_path):

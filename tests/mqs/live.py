@@ -144,12 +144,18 @@ class Job:
     def __exit__(self, *_):
         self.end()
 
-    def look(self, dll, rank, *options, server=None, patience=PATIENCE):
-        """What a DLL says of a rank: the last look of mqs_client (self.looks: all), with what it said before the first."""
-        command = [str(built("tests/mqs/mqs_client")), *options, str(dll)]
+    def ask(self, dll, rank, *options, server=None, processor=None):
+        """mqs_client's look at a rank through a DLL, whatever comes of it.  processor: seconds of it after which the look is
+        ended by SIGXCPU."""
+        command = [*(["prlimit", f"--cpu={processor}:{2 * processor}"] if processor else []),
+                   str(built("tests/mqs/mqs_client")), *options, str(dll)]
         command += server(self.pids[rank]) if server else [str(built("tests/mqs/mqs_serve_live")), str(self.pids[rank])]
         # Names are printed as they are read, and a process that runs may change them meanwhile.
-        result = conditions.run(command, seconds=patience, errors="backslashreplace", env=self.environment)
+        return conditions.run(command, seconds=PATIENCE, errors="backslashreplace", env=self.environment)
+
+    def look(self, dll, rank, *options, server=None):
+        """What a DLL says of a rank: the last look of mqs_client (self.looks: all), with what it said before the first."""
+        result = self.ask(dll, rank, *options, server=server)
         assert result.returncode == 0, result.stderr
         said = json.loads(result.stdout)
         self.looks = said.get("looks", [])

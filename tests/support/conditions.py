@@ -4,6 +4,7 @@
 A deadline matters only where a test fails, so none is short.
 """
 import collections
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -135,7 +136,8 @@ def communicate(process, seconds=60, text=None, kill=None):
             text = None # it is remembered
             if deadline.passed():
                 (kill or process.kill)()
-                error.output, error.stderr = process.communicate()
+                with contextlib.suppress(subprocess.TimeoutExpired): # a process that it has left behind holds the pipes
+                    error.output, error.stderr = process.communicate(timeout=10)
                 raise
 
 

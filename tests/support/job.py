@@ -326,6 +326,10 @@ def process_state(pid):
         return "X"
 
 
+def parent_of(pid):
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
 def rank_of(pid):
     """Rank of a process in its MPI_COMM_WORLD, by its environment; None for what is no rank."""
     try:
