@@ -41,9 +41,9 @@ QUICK = {"MPIQ_JOB_TEST_RANKS": "20000", "MPIQ_TORTURE": "4"}
 # Of a test that has not ended by then something is wrong, on a busy machine too: meson's 30 seconds, that many times.
 UNIT_PATIENCE = 20
 
-# Runs the words after the first with processes, /proc and /dev/shm of their own; the first is the pid to begin at.
-# The shell stays, to take in processes whose parents have ended.
-OWN_PROCESSES = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child=KILL", "sh", "-c",
+# Runs the words after the first with processes, /proc and /dev/shm of their own, as long as we live; the first is the pid to
+# begin at.  The shell stays, to take in processes whose parents have ended.
+OWN_PROCESSES = ["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--mount-proc", "--kill-child=KILL", "sh", "-c",
                  'mount -t tmpfs none /dev/shm && echo "$0" >/proc/sys/kernel/ns_last_pid && "$@"; exit $?']
 PRINTING = threading.Lock()
 # What failed, by name, for the end of the output.
@@ -90,7 +90,7 @@ def can_part():
     if os.geteuid() != 0 or (os.cpu_count() or 1) < 2:
         return False
     tried = subprocess.run([*OWN_PROCESSES, "1000", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                           check=False)
+                           check=False, start_new_session=True)
     return tried.returncode == 0
 
 
@@ -131,9 +131,11 @@ def run_part(build, tier, name, arguments, first_pid, counts):
                "-p", "no:cacheprovider", "--durations=5", "--durations-min=5", *(["-m", "not whole"] if tier == "quick" else [])]
     if first_pid is not None:
         command = [*OWN_PROCESSES, str(first_pid), *command]
+    # In a session of its own where others run beside it: of jobs, which spin, each has one, and where the kernel groups by
+    # session, all sides together would get no more of the processors than one job.
     began = time.monotonic()
     result = subprocess.run(command, cwd=SOURCE, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            stdin=subprocess.DEVNULL)
+                            stdin=subprocess.DEVNULL, start_new_session=first_pid is not None)
     total, errors, failures, skipped = 0, 0, 0, 0
     if os.path.exists(report):
         suite = xml.parse(report).getroot().find("testsuite")
