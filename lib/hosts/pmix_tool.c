@@ -68,9 +68,9 @@ static struct library load(const char *path)
     return library;
 }
 
-/* A launcher that ends removes its directory, and then waits in PMIx_server_finalize, for ever if a query
-   comes just there (the lock that the query needs is held by who waits for the thread that has it, pmix 4
-   and 5): from then on it is not asked. */
+/* A launcher that ends removes its directory, and then joins PMIx's thread while it holds PMIx's lock
+   (PMIx_server_finalize).  If that thread takes up a query just then, it waits for the lock, and the launcher
+   hangs for ever (request_help in pmix_query.c of PMIx 5): once the directory is gone, nothing is asked. */
 static void check_goes_on(void)
 {
     if (launcher_directory[0] && access(launcher_directory, F_OK) != 0)
