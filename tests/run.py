@@ -43,7 +43,8 @@ UNIT_PATIENCE = 20
 
 # Runs the words after the first with processes, /proc and /dev/shm of their own, as long as we live; the first is the pid to
 # begin at.  The shell stays, to take in processes whose parents have ended.
-OWN_PROCESSES = ["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--mount-proc", "--kill-child=KILL", "sh", "-c",
+OWN_PROCESSES = ["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--mount-proc", "--kill-child=KILL",
+                 "sh", "-c",
                  'mount -t tmpfs none /dev/shm && echo "$0" >/proc/sys/kernel/ns_last_pid && "$@"; exit $?']
 PRINTING = threading.Lock()
 # What failed, by name, for the end of the output.
@@ -131,8 +132,8 @@ def run_part(build, tier, name, arguments, first_pid, counts):
                "-p", "no:cacheprovider", "--durations=5", "--durations-min=5", *(["-m", "not whole"] if tier == "quick" else [])]
     if first_pid is not None:
         command = [*OWN_PROCESSES, str(first_pid), *command]
-    # In a session of its own where others run beside it: of jobs, which spin, each has one, and where the kernel groups by
-    # session, all sides together would get no more of the processors than one job.
+    # A session of its own, if others run beside it: Linux may share out the processors by session, and each job, whose ranks
+    # spin, has one.  All sides in one session would get no more than one job.
     began = time.monotonic()
     result = subprocess.run(command, cwd=SOURCE, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             stdin=subprocess.DEVNULL, start_new_session=first_pid is not None)

@@ -45,7 +45,7 @@ bool mpiq_proc_parse_stat(char *text, struct mpiq_proc_stat *ret);
 /* tid 0: the process itself. */
 struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *ret);
 
-/* Whether a process is gone, or waits only to be waited for. */
+/* Whether a process is gone or a zombie. */
 bool mpiq_proc_has_ended(pid_t pid);
 
 /* The wait status (wait(2)) of a process that has ended and that nobody has waited for; -1: it has not, or

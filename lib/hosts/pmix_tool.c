@@ -68,13 +68,14 @@ static struct library load(const char *path)
     return library;
 }
 
-/* A launcher that ends removes its directory, and then joins PMIx's thread while it holds PMIx's lock
-   (PMIx_server_finalize).  If that thread takes up a query just then, it waits for the lock, and the launcher
-   hangs for ever (request_help in pmix_query.c of PMIx 5): once the directory is gone, nothing is asked. */
+/* A launcher that shuts down removes its directory, and then joins PMIx's thread with PMIx's lock held
+   (PMIx_server_finalize).  If that thread handles a query just then, it waits for the lock, and the launcher
+   hangs for ever (request_help in PMIx 5's pmix_query.c).  So once the directory is gone, nothing is asked.
+ */
 static void check_goes_on(void)
 {
     if (launcher_directory[0] && access(launcher_directory, F_OK) != 0)
-        give_up("it is ending");
+        give_up("it is shutting down");
 }
 
 /* The result of a query with one key; NULL if there is none. */
@@ -267,7 +268,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* All that the tool says until it closes; *late if it took too long, or the launcher has ended. */
+/* All that the tool says until it closes; *late if that took too long, or the launcher has ended. */
 static struct mpiq_error *read_all(int fd, pid_t launcher, char **ret, bool *late)
 {
     int64_t end = now_ms() + (int64_t)SECONDS * 1000;

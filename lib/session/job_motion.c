@@ -191,7 +191,8 @@ static void classify(const struct mpiq_job_motion *before, struct mpiq_job_motio
     bool same = known && known->start_time == process->start_time && known->executable == process->executable;
     bool was_rank = same && known->is_rank;
     process->is_rank = was_rank || maps_mpi(process->pid);
-    list->all_here |= process->is_rank && !was_rank && mpiq_process_world_is_here(process->pid);
+    if (!list->all_here && process->is_rank && !was_rank)
+        list->all_here = mpiq_process_world_is_here(process->pid);
     process->in_job = process->is_rank || (same ? known->in_job : has_rank_variable(process->pid));
 }
 

@@ -41,7 +41,7 @@ struct mpiq_job_motion {
     struct mpiq_moving_process *processes; /* by pid */
     size_t count;
     size_t capacity;
-    bool all_here; /* a rank was told that all of its world are on this host */
+    bool all_here; /* a rank's environment says that its whole world is on this host */
 };
 
 /* What a sample tells. */

@@ -12,8 +12,8 @@
  * on this machine, or on those that its launcher names.  Of a job that has ranks elsewhere, and whose
  * launcher is known, all ranks are read by collectors (*remote, which the caller destroys; else it stays
  * NULL), and those sources alone stay that a debugger serves.  A launcher that has started no ranks yet is
- * waited for, for some seconds; STARTING after that.  With all_here (mpiq_session_all_here) a launcher of
- * which no rank is here is not asked.  On failure *sources may hold something: the caller cleans it up.
+ * waited for, for some seconds; STARTING after that.  all_here (mpiq_session_all_here): if no rank is found
+ * here, its launcher is not asked.  On failure *sources may hold something: the caller cleans it up.
  */
 struct mpiq_error *mpiq_find_job(const struct mpiq_options *options, bool all_here,
                                  struct mpiq_look_sources *sources, struct mpiq_remote **remote);

@@ -58,6 +58,12 @@ static int first_number(const char *text, size_t length, const char *const *name
     return value < 0 ? absent : value;
 }
 
+static void read_sizes(struct mpiq_process *process, const char *text, size_t length)
+{
+    process->world_size = first_number(text, length, mpiq_size_variables, 0);
+    process->local_size = first_number(text, length, mpiq_local_size_variables, 0);
+}
+
 /* Without a namespace: a step of Slurm's has a number, any other job gets its name in name_jobs. */
 static void read_pmi(struct mpiq_process *process, const char *text, size_t length)
 {
@@ -75,10 +81,9 @@ static void read_pmi(struct mpiq_process *process, const char *text, size_t leng
     process->nspace = strdup(name);
     process->rank = rank >= 0 ? rank : step_rank;
     process->by_pmi = true;
-    process->world_size = first_number(text, length, mpiq_size_variables, 0);
+    read_sizes(process, text, length);
     if (!process->world_size && of_step)
         process->world_size = number(mpiq_proc_variable(text, length, mpiq_slurm_size_variable), 0);
-    process->local_size = first_number(text, length, mpiq_local_size_variables, 0);
 }
 
 /* Whether a process has a variable as "NAME=VALUE" says it, or as we have it. */
@@ -135,8 +140,7 @@ static void read_environment(int directory, const struct mpiq_process_filter *fi
     process->nspace = strdup(nspace);
     process->rank = rank;
     process->parent_job = parent_job(text, length);
-    process->world_size = first_number(text, length, mpiq_size_variables, 0);
-    process->local_size = first_number(text, length, mpiq_local_size_variables, 0);
+    read_sizes(process, text, length);
 }
 
 bool mpiq_process_maps_mpi(pid_t pid)
@@ -150,8 +154,10 @@ bool mpiq_process_world_is_here(pid_t pid)
 {
     size_t length;
     _cleanup_free_ char *text = mpiq_proc_read_of(pid, "environ", &length);
-    int size = text ? first_number(text, length, mpiq_size_variables, 0) : 0;
-    return size > 0 && first_number(text, length, mpiq_local_size_variables, 0) == size;
+    struct mpiq_process process = {0};
+    if (text)
+        read_sizes(&process, text, length);
+    return process.world_size > 0 && process.local_size == process.world_size;
 }
 
 /* Whether a process starts ranks, and may belong to the launcher that one below it does (NULL: any): Hydra's

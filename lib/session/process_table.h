@@ -63,7 +63,7 @@ bool mpiq_process_table_descends(const struct mpiq_process_table *table, pid_t p
 /* Whether a library of MPI is mapped in a process, or its maps may not be read. */
 bool mpiq_process_maps_mpi(pid_t pid);
 
-/* Whether a rank's launcher has told it that all ranks of its world are on this host. */
+/* Whether a rank's environment says that its whole world is on this host. */
 bool mpiq_process_world_is_here(pid_t pid);
 
 #endif

@@ -29,7 +29,7 @@ struct mpiq_session {
     bool still;                       /* files alone were looked at */
     bool looked;                      /* there was a look */
     bool found;                       /* sources are those of the next look */
-    bool all_here;                    /* no rank is, or was, on another host */
+    bool all_here;                    /* mpiq_session_all_here */
 };
 
 /* ---- where the ranks are ------------------------------------------------------------------------------- */

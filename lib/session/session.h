@@ -13,8 +13,8 @@
 #include "mpiq.h"
 #include "session/job.h"
 
-/* All ranks of the job were on this host.  Where none is found, they have ended: its launcher, which is
-   ending too, is not asked for others. */
+/* Tells the session that all ranks of the job are on this host.  If it finds none, they have ended, and it
+   does not ask their launcher for others: that is ending too. */
 void mpiq_session_all_here(struct mpiq_session *session);
 
 /* Looks at all ranks twice.  The states go to *ret, which the caller destroys; its job state and diagnosis

@@ -318,16 +318,21 @@ def thread_state(pid, thread):
     return process_state(f"{pid}/task/{thread}")
 
 
+def stat_fields(pid):
+    """What follows the name in its stat: state, parent, and so on."""
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+
+
 def process_state(pid):
     """R S D T t Z, or X when it is gone."""
     try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        return stat_fields(pid)[0]
     except OSError:
         return "X"
 
 
 def parent_of(pid):
-    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    return int(stat_fields(pid)[1])
 
 
 def rank_of(pid):
@@ -342,8 +347,7 @@ def rank_of(pid):
 
 def cpu_with_children(pid):
     """CPU time of a process and of all children that it has waited for, in clock ticks."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return sum(map(int, fields[11:15]))
+    return sum(map(int, stat_fields(pid)[11:15]))
 
 
 def naps(pid):
