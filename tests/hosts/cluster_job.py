@@ -12,7 +12,7 @@ from support import libraries
 from support.conditions import wait_until
 
 RANKS = 8
-RIGHT = "heat 1000.000000\n" # what the solver prints when it has come to its end
+RIGHT = "heat 1000.000000" # what the solver prints when it has come to its end
 FOREVER = ("--steps", "100000000")
 
 
@@ -108,10 +108,10 @@ class ClusterJob:
     def output(self):
         return self.starter.output()
 
-    def wait(self, seconds=60):
-        """Until it has ended by itself: what it printed, which is the right result only if nothing went wrong."""
+    def ends_right(self, seconds=60):
+        """It ends by itself within that time, and has printed the right result.  A launcher that was late may say so after it."""
         assert self.starter.wait(seconds), f"the job failed:\n{self.output()}"
-        return self.output()
+        assert RIGHT in self.output().splitlines(), self.output()
 
     def end(self):
         for pid in running(self.program):

@@ -10,7 +10,7 @@ import pytest
 
 import cluster_job
 from box import alive
-from cluster_job import RIGHT, ClusterJob
+from cluster_job import ClusterJob
 from support.conditions import wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -39,7 +39,7 @@ def test_a_job_comes_to_its_end(request, solvers, name):
     solver = solvers("MPICH" if "MPICH" in name or "Hydra" in name else "Open MPI")
     starter = STARTERS[name](request.getfixturevalue)
     with ClusterJob(starter, solver, "--steps", "20") as job:
-        assert job.wait().endswith(RIGHT)
+        job.ends_right()
 
 
 @pytest.mark.parametrize("bed", ["slurm_bed.Slurm", "ssh_bed.Cluster"])

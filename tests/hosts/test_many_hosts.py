@@ -8,7 +8,7 @@ import os
 import pytest
 
 import cluster_job
-from cluster_job import FOREVER, RANKS, RIGHT, ClusterJob
+from cluster_job import FOREVER, RANKS, ClusterJob
 from looks import Looks, Mischief, findings
 
 HEALTHY_LOOKS = int(os.environ.get("MPIQ_LOOKS", "3"))
@@ -110,7 +110,7 @@ def test_no_harm_whatever_goes_wrong(way):
         for round_number in range(ROUNDS):
             mischief.all()[round_number % len(mischief.all())]()
             way.looks.nothing_left()
-        assert job.wait(30 * steps).endswith(RIGHT)
+        job.ends_right(30 * steps)
 
 
 @pytest.mark.parametrize("way", ["mpirun by ssh"], indirect=True)

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import cluster_job
-from cluster_job import RANKS, RIGHT, ClusterJob
+from cluster_job import RANKS, ClusterJob
 from looks import Looks
 from support.terminal import Terminal
 
@@ -60,7 +60,7 @@ def test_the_job_ends(job_of, slurm, mpiq, looks, tmp_path):
             # On a slow machine it may end before that.
             terminal.until(lambda screen: f" {RANKS} ranks" in screen and re.search(r"\blook ([2-9]|\d\d)", screen)
                            or "the job has ended" in screen, "two looks", seconds=120)
-            assert job.wait(600).endswith(RIGHT)
+            job.ends_right(600)
             terminal.type("q")
             terminal.wait_for("status ")
         looks.nothing_left()
@@ -76,4 +76,4 @@ def test_mpiq_killed(job_of, slurm, mpiq, looks, tmp_path):
                 subprocess.run(["kill", f"-{signal.SIGKILL}", pid], check=False)
             terminal.wait_for("status ")
         looks.nothing_left()
-        assert job.wait(600).endswith(RIGHT)
+        job.ends_right(600)
