@@ -99,7 +99,10 @@ class Box:
                                        preexec_fn=die_with_parent)
         assert self._first.stdout.readline() == b"ready\n", f"the box {name} did not start"
         (self.pid,) = children(self._first.pid)
-        self.environment = dict(os.environ)
+        # Launchers keep their files there by names of hosts and pids, which other beds have too.
+        temporary = self.directory / f"tmp-{name}"
+        temporary.mkdir()
+        self.environment = {**os.environ, "TMPDIR": str(temporary)}
         self.run("sh", "-ec", "mount -t tmpfs shm /dev/shm; ip link set lo up")
 
     def command(self, *arguments):

@@ -75,17 +75,20 @@ class ClusterJob:
         return self.ready.exists() and len(self.ready.read_text().split()) >= RANKS
 
     def _died(self):
-        """Whether its own MPI brought it down while it connected, as Open MPI's TCP does now and then."""
-        return not running(self.program) and "Segmentation fault" in self.output()
+        """Whether its own MPI brought a rank down while it connected, as Open MPI's TCP does now and then.  srun lets the others
+        wait for it."""
+        return "Segmentation fault" in self.output()
 
     def hung(self, seconds=60):
         """Waits until each rank has said that its next call is the one that hangs, and stands still there.  A job
-        that has died before that, with nobody looking, is started once more."""
-        self._until(lambda: self._is_ready() or self._died(), seconds)
-        if not self._is_ready():
-            self.starter.end()
+        that has died before that, with nobody looking, is started again, twice at most."""
+        for _ in range(2):
+            self._until(lambda: self._is_ready() or self._died(), seconds)
+            if self._is_ready():
+                break
+            self.end()
             self._start()
-            self._until(self._is_ready, seconds)
+        self._until(self._is_ready, seconds)
         pids = running(self.program)
         assert len(pids) == RANKS, (pids, self.output())
         jobs.stand_still(pids)

@@ -26,6 +26,7 @@ PermitRootLogin yes
 PasswordAuthentication no
 PrintMotd no
 PidFile none
+SetEnv TMPDIR={temporary}
 """
 
 CLIENT = """
@@ -69,7 +70,6 @@ class Cluster:
                             self.directory / name], check=True)
         key = " ".join((self.directory / "host-key.pub").read_text(encoding="ascii").split()[:2])
         (self.directory / "known-hosts").write_text(f"* {key}\n", encoding="ascii")
-        (self.directory / "sshd_config").write_text(SERVER.format(directory=self.directory), encoding="ascii")
         for name in ("login", *self.hosts):
             self.boxes[name] = Box(name, self.directory)
         self._connect()
@@ -107,9 +107,11 @@ class Cluster:
                               ip link set to-{box.name} name eth0
                               ip addr add {NETWORK}{number}/24 dev eth0
                               ip link set eth0 up""")
+        configuration = self.directory / f"sshd-{box.name}.conf"
+        configuration.write_text(SERVER.format(directory=self.directory, temporary=box.environment["TMPDIR"]), encoding="ascii")
         with open(self.directory / f"sshd-{box.name}.log", "wb") as log:
-            box.start(shutil.which("sshd", path="/usr/sbin:/sbin:/usr/bin"), "-D", "-e", "-f",
-                      self.directory / "sshd_config", stdout=log, stderr=subprocess.STDOUT)
+            box.start(shutil.which("sshd", path="/usr/sbin:/sbin:/usr/bin"), "-D", "-e", "-f", configuration,
+                      stdout=log, stderr=subprocess.STDOUT)
 
     def _wait_for_ssh(self, name):
         log = self.directory / f"sshd-{name}.log"
