@@ -6,8 +6,8 @@ import pytest
 
 from support.built import mpiq_program
 
-# A rank in MPI_Finalize waits two seconds for its launcher to hear of it, and the launcher calls the end of one that it has
-# not heard of a failure: on a busy machine, a right job then fails (open-mpi/ompi#7833).
+# In MPI_Finalize a rank waits two seconds for its launcher's answer, then goes on and exits.  A launcher that has not read the
+# rank's message by then takes the exit for a failure: on a busy machine, a healthy job fails (open-mpi/ompi#7833).
 for launcher in ("OMPI_MCA_orte", "PRTE_MCA_prte"):
     os.environ.setdefault(f"{launcher}_allowed_exit_without_sync", "1")
 

@@ -99,7 +99,7 @@ class Box:
                                        preexec_fn=die_with_parent)
         assert self._first.stdout.readline() == b"ready\n", f"the box {name} did not start"
         (self.pid,) = children(self._first.pid)
-        # Launchers keep their files there by names of hosts and pids, which other beds have too.
+        # Launchers name their files there by host and pid; two beds at once can have the same of both.
         temporary = self.directory / f"tmp-{name}"
         temporary.mkdir()
         self.environment = {**os.environ, "TMPDIR": str(temporary)}
