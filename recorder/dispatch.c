@@ -301,6 +301,7 @@ void dispatch_lost(void)
 {
     struct self *self = &recorder_self;
     counter_add(&mpiq_record_root.lost_threads, 1);
+    __atomic_store_n(&self->call->entry->end, clock_cycles(), __ATOMIC_RELEASE);
     self_set_call(self, NULL);
     self->finalize = NULL;
     self->fortran_caller = 0;

@@ -234,27 +234,40 @@ static void convert_past(const struct copy *copy, const struct mpiq_record_threa
     to->tag_group = from->tag_group;
 }
 
+/* The newest call alone may still be going on, and none began after it.  A process that went on while it was
+   copied may have written a later call in an older one's place. */
+static bool is_written_over(const struct mpiq_record_call *call, const struct mpiq_record_call *newest)
+{
+    return call != newest && (call->end == 0 || call->begin > newest->begin);
+}
+
 int call_next_past(mqs_process *process, mqs_past_call *ret)
 {
     mqs_process_info *info = entry_process(process);
     const struct mpiq_record_thread *thread;
+    const struct mpiq_record_call *call;
+    const struct mpiq_record_call *newest;
 
     if (info == NULL || ret == NULL) {
         return ERROR_ARGUMENT;
     }
-    while (info->history_next >= info->history_end) {
-        thread = copy_next_thread(&info->copy, &info->history_thread, &info->history_threads_seen);
-        if (thread == NULL) {
-            return mqs_end_of_list;
+    do {
+        while (info->history_next >= info->history_end) {
+            thread = copy_next_thread(&info->copy, &info->history_thread, &info->history_threads_seen);
+            if (thread == NULL) {
+                return mqs_end_of_list;
+            }
+            info->history_end = thread->calls;
+            info->history_next =
+                thread->calls > MPIQ_RECORD_HISTORY - 1 ? thread->calls - (MPIQ_RECORD_HISTORY - 1) : 0;
         }
-        info->history_end = thread->calls;
-        info->history_next =
-            thread->calls > MPIQ_RECORD_HISTORY - 1 ? thread->calls - (MPIQ_RECORD_HISTORY - 1) : 0;
-    }
-    thread = copy_at(&info->copy, info->history_thread, sizeof *thread);
-    if (thread == NULL) {
-        return ERROR_WAITS;
-    }
-    convert_past(&info->copy, thread, &thread->history[info->history_next++ % MPIQ_RECORD_HISTORY], ret);
+        thread = copy_at(&info->copy, info->history_thread, sizeof *thread);
+        if (thread == NULL) {
+            return ERROR_WAITS;
+        }
+        call = &thread->history[info->history_next++ % MPIQ_RECORD_HISTORY];
+        newest = &thread->history[(info->history_end - 1) % MPIQ_RECORD_HISTORY];
+    } while (is_written_over(call, newest));
+    convert_past(&info->copy, thread, call, ret);
     return mqs_ok;
 }

@@ -126,21 +126,24 @@ def test_snapshot(job, tmp_path):
 
 def test_picture(job, tmp_path):
     file = tmp_path / "page.html"
+
+    def picture():
+        return re.search(r'<svg class="history".*?</svg>', file.read_text(encoding="utf-8"), re.DOTALL).group()
+
     def polling():
-        """Instead of a bar, of rank 1: on a busy machine it may have had no processor between the two looks."""
+        """In place of a bar, of rank 1: where it gets no processor for a while, it stands in one call of MPI_Test."""
         job("--html", file)
-        return ">polling<" in file.read_text(encoding="utf-8")
+        return ">polling<" in picture()
 
     conditions.wait_until(polling, "rank 1 is seen polling", every=0.1)
     page = file.read_text(encoding="utf-8")
     assert page.count("<script") == 2 # data and script: the program's names are escaped
-    svg = re.search(r'<svg class="history".*?</svg>', page, re.DOTALL).group()
+    svg = picture()
     assert sorted(re.findall(r">(rank \d)<", svg)) == ["rank 0", "rank 1"]
     titles = [html.unescape(title) for title in re.findall("<title>(.*?)</title>", svg)]
     assert any('</title><script>"&' in title for title in titles)
     hang = re.search(r'<rect class="call k2[^"]*" x="(\d+)" y="\d+" width="([\d.]+)"[^>]*><title>MPI_Recv, [^<]* so far',
                      svg)
-    assert ">polling<" in svg
     width = int(re.search(r'viewBox="0 0 (\d+)', svg).group(1))
     assert abs(float(hang.group(1)) + float(hang.group(2)) - (width - 8)) < 1 # up to the right edge
 
