@@ -402,7 +402,8 @@ typedef struct mqs_extensions {
     int (*get_layout)(mqs_process *, mqs_layout_details *);
     /* for the channel that next_channel returned last: messages sent (received 0) or received (1) */
     int (*get_channel_counts)(mqs_process *, int received, mqs_channel_counts *); /* (communicator) */
-    /* the last calls of all threads, oldest first within a thread */
+    /* the last calls of all threads, oldest first within a thread, whose last one alone may be open; of a
+       process that runs while it is read, a few may be missing */
     int (*setup_history_iterator)(mqs_process *);
     int (*next_past_call)(mqs_process *, mqs_past_call *);
     int (*setup_window_iterator)(mqs_process *);

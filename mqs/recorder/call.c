@@ -98,23 +98,28 @@ static bool is_refused(const struct copy *copy, const struct mpiq_record_comm *c
     return false;
 }
 
+/* A process that goes on while it is copied may count a call that it has not written yet, or have written a
+   later one in an older one's place: such calls are left out. */
 static int next_recent(mqs_process_info *info, mqs_collective_call *ret)
 {
     const struct mpiq_record_comm *comm = info->comm;
-    const struct mpiq_record_collective *call;
 
-    if (!in_ring(comm, info->next_call)) {
-        return mqs_end_of_list;
+    while (in_ring(comm, info->next_call)) {
+        uint64_t number = info->next_call--;
+        const struct mpiq_record_collective *call = &comm->ring[(number - 1) % MPIQ_RECORD_RING];
+
+        if (call->number != number) {
+            continue;
+        }
+        convert(&info->copy, call, ret);
+        ret->number = is_counted(comm) ? (int64_t)number : 0;
+        if (makes_request(&info->copy, call)) {
+            ret->request = (mqs_taddr_t)outstanding_handle(&info->copy, comm, call);
+            ret->done = ret->request == 0 && !is_refused(&info->copy, comm, number);
+        }
+        return mqs_ok;
     }
-    call = &comm->ring[(info->next_call - 1) % MPIQ_RECORD_RING];
-    convert(&info->copy, call, ret);
-    ret->number = is_counted(comm) ? (int64_t)info->next_call : 0;
-    info->next_call--;
-    if (makes_request(&info->copy, call)) {
-        ret->request = (mqs_taddr_t)outstanding_handle(&info->copy, comm, call);
-        ret->done = ret->request == 0 && !is_refused(&info->copy, comm, info->next_call + 1);
-    }
-    return mqs_ok;
+    return mqs_end_of_list;
 }
 
 static int next_outstanding(mqs_process_info *info, mqs_collective_call *ret)

@@ -118,7 +118,10 @@ static uint32_t put_comm(bool inter)
     memcpy(comm->name, "a communicator", 15);
     for (int i = 0; i < MPIQ_RECORD_RING; i++) {
         comm->ring[i] = (struct mpiq_record_collective){
-            .collective = (int16_t)i, .function = (uint16_t)i, .number = (uint64_t)i + 5, .datatype = 0x5001};
+            .collective = (int16_t)i, .function = (uint16_t)i, .datatype = 0x5001};
+    }
+    for (uint64_t number = comm->ordered - MPIQ_RECORD_RING + 1; number <= comm->ordered; number++) {
+        comm->ring[(number - 1) % MPIQ_RECORD_RING].number = number;
     }
     comm->counts[OMPI_MQS_bcast].calls = 20;
     for (int32_t peer = 3; peer > 0; peer--) {

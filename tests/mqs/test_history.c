@@ -8,13 +8,16 @@
 #include "mpiq_record.h"
 #include "mqs_extensions.h"
 
-enum { HISTORY = MPIQ_RECORD_HISTORY, CALLS = HISTORY + 44 };
+enum { HISTORY = MPIQ_RECORD_HISTORY, CALLS = HISTORY + 44, RING = MPIQ_RECORD_RING, COLLECTIVES = RING + 4 };
 
 /* The arena: offset 0 means "none". */
 struct arena {
     uint64_t unused[8];
     struct mpiq_record_function function;
     struct mpiq_record_thread thread;
+    struct mpiq_record_group group;
+    struct mpiq_record_run run;
+    struct mpiq_record_comm comm;
 };
 
 static struct arena arena;
@@ -46,8 +49,8 @@ static void make_thread(void)
         put_call(number, number == CALLS);
 }
 
-/* Reads the history: one call after another, none of which is open but the last.  Returns how many. */
-static int read_history(uint64_t last, bool open)
+/* The process, whose records are as they stand in the arena. */
+static struct made_up *open_process(void)
 {
     struct made_up *made_up = made_up_create(8, false);
     struct mpiq_record_root root = {
@@ -62,16 +65,13 @@ static int read_history(uint64_t last, bool open)
         .functions = offsetof(struct arena, function),
         .function_count = 1,
         .threads = offsetof(struct arena, thread),
+        .comms = offsetof(struct arena, comm),
+        .groups = offsetof(struct arena, group),
         .arena_used = sizeof arena,
         .first = {.cycles = 1, .ns = 1},
         .last = {.cycles = 1000000, .ns = 1000000},
     };
-    const mqs_extensions *more = mqs_get_extensions();
     mqs_taddr_t symbol = made_up_allocate(made_up, sizeof root);
-    mqs_past_call past = {0};
-    mqs_process *process;
-    int64_t before = 0;
-    int count = 0;
 
     root.arena = made_up_allocate(made_up, sizeof arena);
     memcpy(root.magic, MPIQ_RECORD_MAGIC, sizeof root.magic);
@@ -79,8 +79,27 @@ static int read_history(uint64_t last, bool open)
     made_up_put_bytes(made_up, root.arena, &arena, sizeof arena);
     made_up_symbol(made_up, "mpiq_record_root", symbol);
     CU_ASSERT_EQUAL_FATAL(made_up_open(made_up), mqs_ok);
-    process = made_up_process(made_up);
-    CU_ASSERT_EQUAL_FATAL(mqs_update_communicator_list(process), mqs_ok);
+    CU_ASSERT_EQUAL_FATAL(mqs_update_communicator_list(made_up_process(made_up)), mqs_ok);
+    return made_up;
+}
+
+static void close_process(struct made_up *made_up)
+{
+    made_up_close(made_up);
+    CU_ASSERT_EQUAL(made_up_counts()->blocks, 0);
+    made_up_destroy(made_up);
+}
+
+/* Reads the history: one call after another, none of which is open but the last.  Returns how many. */
+static int read_history(uint64_t last, bool open)
+{
+    struct made_up *made_up = open_process();
+    mqs_process *process = made_up_process(made_up);
+    const mqs_extensions *more = mqs_get_extensions();
+    mqs_past_call past = {0};
+    int64_t before = 0;
+    int count = 0;
+
     CU_ASSERT_EQUAL_FATAL(more->setup_history_iterator(process), mqs_ok);
     while (more->next_past_call(process, &past) == mqs_ok) {
         CU_ASSERT_STRING_EQUAL(past.call, "MPI_Test");
@@ -90,9 +109,7 @@ static int read_history(uint64_t last, bool open)
         count++;
     }
     CU_ASSERT_EQUAL(before, (int64_t)begin_of(last));
-    made_up_close(made_up);
-    CU_ASSERT_EQUAL(made_up_counts()->blocks, 0);
-    made_up_destroy(made_up);
+    close_process(made_up);
     return count;
 }
 
@@ -131,6 +148,60 @@ static void test_no_call_but_the_last_is_open(void)
     CU_ASSERT_EQUAL(read_history(CALLS + 2 * HISTORY, true), HISTORY - 2);
 }
 
+/* ---- collectives ------------------------------------------------------------------------------------- */
+
+static void put_collective(uint64_t number)
+{
+    arena.comm.ring[(number - 1) % RING] =
+        (struct mpiq_record_collective){.number = number, .count = (int64_t)number, .done = 1};
+}
+
+static void make_comm(void)
+{
+    make_thread();
+    arena.group = (struct mpiq_record_group){.count = 1, .run_count = 1, .users = 1};
+    arena.run = (struct mpiq_record_run){.count = 1};
+    arena.comm.handle = 0x44000000;
+    arena.comm.group = offsetof(struct arena, group);
+    arena.comm.flags = MPIQ_RECORD_COMM_WORLD;
+    arena.comm.ordered = COLLECTIVES;
+    for (uint64_t number = COLLECTIVES - RING + 1; number <= COLLECTIVES; number++)
+        put_collective(number);
+}
+
+/* Reads the communicator's calls: they are those from `last` down to `first`. */
+static void read_collectives(uint64_t last, uint64_t first)
+{
+    struct made_up *made_up = open_process();
+    mqs_process *process = made_up_process(made_up);
+    const mqs_extensions *more = mqs_get_extensions();
+    mqs_collective_call call = {0};
+    mqs_communicator comm;
+
+    CU_ASSERT_EQUAL_FATAL(mqs_setup_communicator_iterator(process), mqs_ok);
+    CU_ASSERT_EQUAL_FATAL(mqs_get_communicator(process, &comm), mqs_ok);
+    CU_ASSERT_EQUAL_FATAL(more->setup_call_iterator(process, mqs_calls_recent), mqs_ok);
+    for (uint64_t number = last; number >= first; number--) {
+        CU_ASSERT_EQUAL_FATAL(more->next_call(process, &call), mqs_ok);
+        CU_ASSERT_EQUAL(call.number, (int64_t)number);
+        CU_ASSERT_EQUAL(call.count, (int64_t)number);
+    }
+    CU_ASSERT_EQUAL(more->next_call(process, &call), mqs_end_of_list);
+    close_process(made_up);
+}
+
+static void test_collectives_have_their_own_numbers(void)
+{
+    make_comm();
+    read_collectives(COLLECTIVES, COLLECTIVES - RING + 1);
+    arena.comm.ordered++; /* counted, not yet written */
+    read_collectives(COLLECTIVES, COLLECTIVES - RING + 2);
+    make_comm();
+    put_collective(COLLECTIVES + 1); /* after the count was copied */
+    put_collective(COLLECTIVES + 2);
+    read_collectives(COLLECTIVES, COLLECTIVES - RING + 3);
+}
+
 int main(void)
 {
     CU_pSuite suite;
@@ -140,6 +211,7 @@ int main(void)
     CU_ADD_TEST(suite, test_of_a_process_that_stood_still);
     CU_ADD_TEST(suite, test_later_calls_are_left_out);
     CU_ADD_TEST(suite, test_no_call_but_the_last_is_open);
+    CU_ADD_TEST(suite, test_collectives_have_their_own_numbers);
     CU_basic_set_mode(CU_BRM_NORMAL);
     CU_basic_run_tests();
     return CU_get_number_of_failures() > 0 || CU_get_error() != CUE_SUCCESS;
