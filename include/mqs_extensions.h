@@ -177,8 +177,8 @@ typedef struct {
 
 enum mqs_call_list { mqs_calls_recent, mqs_calls_outstanding };
 
-/* Why a thread waits; numbered as enum ompi_mqs_wait_kind, and this one: for nothing, in a collective that the
-   recorder has not passed on to the library because other members' calls do not match it. */
+/* Why a thread waits; numbered as enum ompi_mqs_wait_kind, and this one: for nothing, in a collective that
+   the recorder has not passed on to the library because other members' calls do not match it. */
 #define MQS_WAIT_REFUSED 64
 /* The thread is in no MPI call: it is held before the one named, by mpiq run --step. */
 #define MQS_WAIT_STEPPED 65
@@ -402,8 +402,8 @@ typedef struct mqs_extensions {
     int (*get_layout)(mqs_process *, mqs_layout_details *);
     /* for the channel that next_channel returned last: messages sent (received 0) or received (1) */
     int (*get_channel_counts)(mqs_process *, int received, mqs_channel_counts *); /* (communicator) */
-    /* the last calls of all threads, oldest first within a thread, whose last one alone may be open; of a
-       process that runs while it is read, a few may be missing */
+    /* the last calls of all threads, oldest first within a thread; only a thread's last can be open.  If the
+       process runs while it is read, a few may be missing */
     int (*setup_history_iterator)(mqs_process *);
     int (*next_past_call)(mqs_process *, mqs_past_call *);
     int (*setup_window_iterator)(mqs_process *);

@@ -98,8 +98,8 @@ static bool is_refused(const struct copy *copy, const struct mpiq_record_comm *c
     return false;
 }
 
-/* A process that goes on while it is copied may count a call that it has not written yet, or have written a
-   later one in an older one's place: such calls are left out. */
+/* If the process ran while it was copied, a slot may not hold the call of its number yet, or a later one
+   already: such calls are left out. */
 static int next_recent(mqs_process_info *info, mqs_collective_call *ret)
 {
     const struct mpiq_record_comm *comm = info->comm;
@@ -239,8 +239,8 @@ static void convert_past(const struct copy *copy, const struct mpiq_record_threa
     to->tag_group = from->tag_group;
 }
 
-/* The newest call alone may still be going on, and none began after it.  A process that went on while it was
-   copied may have written a later call in an older one's place. */
+/* If the process ran while it was copied, a slot may hold a later call.  It shows: only the newest call can
+   be open, and none began after it. */
 static bool is_written_over(const struct mpiq_record_call *call, const struct mpiq_record_call *newest)
 {
     return call != newest && (call->end == 0 || call->begin > newest->begin);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the recorder's DLL says of a thread's past calls if the process went on while it was copied: then
-   slots of its ring hold later calls than the ring's count says. */
+/* What the recorder's DLL says of a thread's calls and of a communicator's collectives if the process ran
+   while it was copied: some slots of a ring then hold a later call than the count says, or not yet the
+   newest. */
 #include <CUnit/Basic.h>
 #include <string.h>
 
@@ -133,8 +134,7 @@ static void test_later_calls_are_left_out(void)
     CU_ASSERT_EQUAL(read_history(CALLS, true), HISTORY - 2);
 }
 
-/* One was copied while it was open; all slots behind it a round or more later, that of the last among them.
- */
+/* One slot was copied while its call was open; those after it, the last one's too, rounds later. */
 static void test_no_call_but_the_last_is_open(void)
 {
     const uint64_t at = CALLS - 7;
