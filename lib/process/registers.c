@@ -28,10 +28,12 @@ static const uint16_t aarch64_dwarf[] = {
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
 
+/* By rules alone: without rbx, which elfutils loses (see unwind.c). */
 static const struct mpiq_register_layout layouts[] = {
-    {EM_X86_64, 8, 216, 128, 152, COUNT(x86_64_dwarf), x86_64_dwarf, X86_64_PRESERVED, 112},
-    {EM_386, 4, 68, 48, 60, COUNT(i386_dwarf), i386_dwarf, I386_PRESERVED, 72},
-    {EM_AARCH64, 8, 272, 256, 248, COUNT(aarch64_dwarf), aarch64_dwarf, AARCH64_PRESERVED, 112},
+    {EM_X86_64, 8, 216, 128, 152, COUNT(x86_64_dwarf), x86_64_dwarf, X86_64_PRESERVED, UINT64_C(0xf000), 112},
+    {EM_386, 4, 68, 48, 60, COUNT(i386_dwarf), i386_dwarf, I386_PRESERVED, UINT64_C(0xc8), 72},
+    {EM_AARCH64, 8, 272, 256, 248, COUNT(aarch64_dwarf), aarch64_dwarf, AARCH64_PRESERVED,
+     UINT64_C(0x1ff80000), 112},
 };
 
 const struct mpiq_register_layout *mpiq_register_layout(unsigned machine)

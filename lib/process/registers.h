@@ -28,6 +28,8 @@ struct mpiq_register_layout {
     int dwarf_count;       /* DWARF registers 0 … dwarf_count - 1 */
     const uint16_t *dwarf; /* the offset of each */
     uint64_t preserved;    /* bit n: a function preserves DWARF register n for its caller (or restores it) */
+    uint64_t by_rules_alone;   /* those of them that are found by call frame information only: frame and stack
+                                  pointers come by the frame pointer, too */
     size_t prstatus_registers; /* where pr_reg begins in a core's prstatus */
 };
 

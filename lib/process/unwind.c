@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "process/unwind.h"
 
+#include <dwarf.h>
 #include <elf.h>
 #include <elfutils/libdwfl.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,9 @@ struct mpiq_unwinder {
     const struct mpiq_thread_copy *copy;
     int count;
     bool too_deep;
+    bool no_memory;
     struct mpiq_error *unread; /* memory that the frame after the last one needs could not be read */
+    Dwarf_Frame *rules;        /* of the last frame, from its call frame information; NULL: it has none */
     /* Of the first `count` frames; the rest is large and never written. */
     bool exact[DEPTH_LIMIT]; /* the pc itself was executing; otherwise it is where a call returns to */
     struct mpiq_frame_registers registers[DEPTH_LIMIT];
@@ -230,7 +234,7 @@ void mpiq_unwinder_destroy(struct mpiq_unwinder *unwinder)
 static void carry_rbx(const struct mpiq_unwinder *unwinder, struct mpiq_frame_registers *registers)
 {
     enum { RBX = 3 };
-    const uint32_t others = 0xf000; /* r12 … r15 */
+    const uint64_t others = unwinder->layout->by_rules_alone;
     const struct mpiq_frame_registers *inner = registers - 1;
     if (unwinder->layout->machine != EM_X86_64 || unwinder->count == 0 || registers->known >> RBX & 1 ||
         !(inner->known >> RBX & 1) || (registers->known & others) != others)
@@ -239,12 +243,44 @@ static void carry_rbx(const struct mpiq_unwinder *unwinder, struct mpiq_frame_re
     registers->known |= UINT32_C(1) << RBX;
 }
 
+/* Looks up the rules of the last frame, before libdwfl does: where it gets no memory for them, it takes the
+   frame for one that has none, and says nothing. */
+static void find_rules(struct mpiq_unwinder *unwinder, uint64_t pc)
+{
+    bool interrupted = unwinder->count == 1;
+    if (unwinder->rules)
+        dwarf_frame_info(unwinder->rules, NULL, NULL, &interrupted);
+    free(unwinder->rules);
+    unwinder->rules = NULL;
+    pc -= !interrupted;
+    errno = 0;
+    Dwfl_Module *module = dwfl_addrmodule(unwinder->dwfl, pc);
+    static Dwarf_CFI *(*const kinds[])(Dwfl_Module *, Dwarf_Addr *) = {dwfl_module_eh_cfi,
+                                                                       dwfl_module_dwarf_cfi};
+    for (size_t i = 0; module && !unwinder->rules && i < 2; i++) {
+        Dwarf_Addr bias = 0;
+        Dwarf_CFI *cfi = kinds[i](module, &bias);
+        if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &unwinder->rules) != 0)
+            unwinder->rules = NULL;
+        if (!unwinder->rules && errno == ENOMEM)
+            unwinder->no_memory = true;
+    }
+}
+
+/* Whether libdwfl came to a frame by the frame pointer although the frame before has rules: it had no memory
+   to follow them, and may have passed frames over. */
+static bool left_rules(const struct mpiq_unwinder *unwinder, const struct mpiq_frame_registers *registers)
+{
+    const uint64_t alone = unwinder->layout->by_rules_alone;
+    return unwinder->rules && registers[-1].known & alone && !(registers->known & alone);
+}
+
 static int take_frame(Dwfl_Frame *state, void *argument)
 {
     struct mpiq_unwinder *unwinder = argument;
     Dwarf_Addr pc;
-    bool exact, all_read = !unwinder->unread;
-    if (!dwfl_frame_pc(state, &pc, &exact))
+    bool all_read = !unwinder->unread;
+    if (!dwfl_frame_pc(state, &pc, NULL))
         return -1;
     if (unwinder->count == DEPTH_LIMIT) {
         unwinder->too_deep = true;
@@ -262,10 +298,17 @@ static int take_frame(Dwfl_Frame *state, void *argument)
         registers->value[i] = value;
         registers->known |= UINT32_C(1) << i;
     }
+    if (all_read && left_rules(unwinder, registers)) {
+        unwinder->no_memory = true;
+        return DWARF_CB_ABORT;
+    }
     if (all_read)
         carry_rbx(unwinder, registers);
-    unwinder->exact[unwinder->count++] = exact;
-    return DWARF_CB_OK;
+    bool *exact = &unwinder->exact[unwinder->count++];
+    find_rules(unwinder, pc);
+    *exact = unwinder->count == 1;
+    /* Asked for that, libdwfl goes on to the next frame. */
+    return unwinder->no_memory || !dwfl_frame_pc(state, &pc, exact) ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 static char *copy_text(const char *text)
@@ -353,25 +396,54 @@ struct mpiq_error *mpiq_modules_place(struct mpiq_modules *modules, uint64_t add
     return NULL;
 }
 
-/* Whether nobody called the function of the last frame, as its call frame information has it. */
-static bool is_outermost(const struct mpiq_unwinder *unwinder)
+/* Where the last frame returns to, where its rules say at which word of it that is. */
+static bool find_return_address(struct mpiq_unwinder *unwinder, const Dwarf_Op *at, size_t count,
+                                Dwarf_Word *ret)
 {
-    const int last = unwinder->count - 1;
-    uint64_t pc = last < 0 ? 0 : unwinder->registers[last].pc - !unwinder->exact[last];
-    Dwfl_Module *module = dwfl_addrmodule(unwinder->dwfl, pc);
-    Dwarf_Addr bias = 0;
-    Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
-    Dwarf_Frame *frame = NULL;
-    if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &frame) != 0)
+    const struct mpiq_frame_registers *registers = &unwinder->registers[unwinder->count - 1];
+    Dwarf_Op *frame;
+    size_t frame_count = 0;
+    if (count < 1 || count > 2 || at[0].atom != DW_OP_call_frame_cfa ||
+        (count == 2 && at[1].atom != DW_OP_plus_uconst) ||
+        dwarf_frame_cfa(unwinder->rules, &frame, &frame_count) != 0 || frame_count != 1 ||
+        frame->atom != DW_OP_bregx || frame->number >= MPIQ_FRAME_REGISTERS ||
+        !(registers->known >> frame->number & 1))
         return false;
-    bool signal;
-    Dwarf_Op memory[3], *operations = NULL;
+    uint64_t address = registers->value[frame->number] + frame->number2 + (count == 2 ? at[1].number : 0);
+    return memory_read(NULL, address, ret, unwinder);
+}
+
+/* Whether nobody called the function of the last frame: its call frame information has it so, or it returns
+   to 0. */
+static bool is_outermost(struct mpiq_unwinder *unwinder)
+{
+    Dwarf_Op memory[3], *at = NULL;
     size_t count = 0;
-    int back = dwarf_frame_info(frame, NULL, NULL, &signal);
-    bool undefined = back >= 0 && dwarf_frame_register(frame, back, memory, &operations, &count) == 0 &&
-                     count == 0 && operations == memory;
-    free(frame);
-    return undefined;
+    Dwarf_Word address = 0;
+    int back = unwinder->rules ? dwarf_frame_info(unwinder->rules, NULL, NULL, NULL) : -1;
+    if (back < 0 || dwarf_frame_register(unwinder->rules, back, memory, &at, &count) != 0)
+        return false;
+    return count == 0 ? at == memory : find_return_address(unwinder, at, count, &address) && address == 0;
+}
+
+/* Why the stack goes no further than the last frame, where that is not its end; NULL: it is.  The text is
+   libdwfl's, the unwinder's or a constant. */
+static const char *why_it_ends(struct mpiq_unwinder *unwinder, int result)
+{
+    if (unwinder->too_deep)
+        return "deeper than 512 frames";
+    if (unwinder->no_memory)
+        return "out of memory";
+    /* libdwfl takes a caller that it cannot read, or does not know where to, for the end. */
+    if (unwinder->unread)
+        return unwinder->unread->message;
+    if (result != 0) {
+        const char *reason = dwfl_errmsg(-1);
+        return reason ? reason : "not known";
+    }
+    if (is_outermost(unwinder))
+        return NULL;
+    return unwinder->copy->unknown ? "not all registers are known" : "its caller cannot be found";
 }
 
 struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq_thread_copy *copy,
@@ -384,24 +456,12 @@ struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq
     unwinder->copy = copy;
     unwinder->count = 0;
     unwinder->too_deep = false;
+    unwinder->no_memory = false;
     int result = dwfl_getthread_frames(unwinder->dwfl, copy->tid, take_frame, unwinder);
-    struct mpiq_target_stack stack = {0};
-    if (unwinder->too_deep) {
-        stack.truncated = true;
-        stack.why = mpiq_memory_checked(strdup("deeper than 512 frames"));
-    } else if (unwinder->unread) {
-        /* libdwfl takes a caller that it cannot read for the end. */
-        stack.truncated = true;
-        stack.why = strdup(unwinder->unread->message);
-    } else if (result != 0) {
-        const char *reason = dwfl_errmsg(-1);
-        stack.truncated = true;
-        stack.why = strdup(reason ? reason : "not known");
-    } else if (copy->unknown && !is_outermost(unwinder)) {
-        /* Likewise one of which it does not know where it is. */
-        stack.truncated = true;
-        stack.why = mpiq_memory_checked(strdup("not all registers are known"));
-    }
+    const char *why = why_it_ends(unwinder, result);
+    struct mpiq_target_stack stack = {.truncated = why != NULL};
+    stack.why = copy_text(why);
+    free(mpiq_steal(unwinder->rules));
     if (!unwinder->count) {
         /* Not even the first frame: its pc is in the registers. */
         unwinder->registers[0] = (struct mpiq_frame_registers){

@@ -2,6 +2,7 @@
 /* Core files: the kernel's and gcore's give what the process gave; what is missing is named.
    test_core SUBJECT; 77 if neither kind can be made here. */
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -230,6 +231,88 @@ static void a_core_that_was_cut_off_says_so(void)
     }
 }
 
+/* The program header that maps address, and where it is in the file. */
+static bool find_segment(int file, uint64_t address, Elf64_Phdr *ret, off_t *place)
+{
+    Elf64_Ehdr header;
+    if (pread(file, &header, sizeof header, 0) != sizeof header)
+        return false;
+    for (int i = 0; i < header.e_phnum; i++) {
+        *place = (off_t)(header.e_phoff + i * sizeof *ret);
+        if (pread(file, ret, sizeof *ret, *place) == sizeof *ret && ret->p_type == PT_LOAD &&
+            address - ret->p_vaddr < ret->p_filesz)
+            return true;
+    }
+    return false;
+}
+
+#ifdef __aarch64__
+enum { STACK_POINTER = 31 };
+#else
+enum { STACK_POINTER = 7 };
+#endif
+
+/* The main thread's. */
+static struct mpiq_target_stack read_stack(const struct dead *dead)
+{
+    struct mpiq_target_stack stack = {0};
+    struct mpiq_target *target = open_core(dead->core, NULL);
+    CHECK_OK(mpiq_target_stack(target, dead->subject.pid, &stack));
+    mpiq_target_destroy(target);
+    return stack;
+}
+
+static void a_stack_without_its_outer_part_says_so(void)
+{
+    struct dead dead = die("outer");
+    struct mpiq_target_stack whole = read_stack(&dead);
+    CU_ASSERT_FALSE(whole.truncated);
+    CU_ASSERT_FATAL(whole.register_count > 1);
+    uint64_t inner = whole.registers[0].value[STACK_POINTER];
+    uint64_t outer = whole.registers[whole.register_count - 1].value[STACK_POINTER];
+    CU_ASSERT_FATAL(inner < outer);
+    Elf64_Phdr segment;
+    off_t place = 0;
+    int file = open(dead.core, O_RDWR);
+    CU_ASSERT_FATAL(find_segment(file, inner, &segment, &place));
+    for (uint64_t end = inner; end < outer; end += 8) {
+        segment.p_filesz = end - segment.p_vaddr;
+        if (pwrite(file, &segment, sizeof segment, place) != sizeof segment)
+            abort();
+        struct mpiq_target_stack stack = read_stack(&dead);
+        CU_ASSERT(stack.count > 0 && stack.count <= whole.count);
+        CU_ASSERT(stack.count == whole.count || (stack.truncated && stack.why));
+        for (size_t i = 0; i < stack.count && i < whole.count; i++)
+            CU_ASSERT_EQUAL(stack.frames[i].pc, whole.frames[i].pc);
+        mpiq_target_stack_deinit(&stack);
+    }
+    close(file);
+    mpiq_target_stack_deinit(&whole);
+}
+
+#ifdef __x86_64__
+static void a_frame_that_returns_to_0_is_the_outermost(void)
+{
+    struct dead dead = die("zero");
+    struct mpiq_target_stack whole = read_stack(&dead);
+    Elf64_Phdr segment;
+    off_t place = 0;
+    int file = open(dead.core, O_RDWR);
+    for (size_t i = whole.register_count - 1; i > 1; i--) {
+        uint64_t address = whole.registers[i].value[STACK_POINTER] - 8, zero = 0;
+        CU_ASSERT_FATAL(find_segment(file, address, &segment, &place));
+        if (pwrite(file, &zero, 8, (off_t)(segment.p_offset + (address - segment.p_vaddr))) != 8)
+            abort();
+        struct mpiq_target_stack stack = read_stack(&dead);
+        CU_ASSERT_EQUAL(stack.register_count, i);
+        CU_ASSERT_FALSE(stack.truncated);
+        mpiq_target_stack_deinit(&stack);
+    }
+    close(file);
+    mpiq_target_stack_deinit(&whole);
+}
+#endif
+
 static void what_was_left_out_is_told_from_what_never_was(void)
 {
     if (!kernel_writes_files())
@@ -277,6 +360,10 @@ int main(int argc, char **argv)
         {"a missing executable is named by its build-id", a_missing_executable_is_named_by_its_build_id},
         {"a different executable is refused", a_different_executable_is_refused},
         {"a truncated core is reported as such", a_core_that_was_cut_off_says_so},
+        {"a stack whose outer part is not in the core says so", a_stack_without_its_outer_part_says_so},
+#ifdef __x86_64__
+        {"a frame that returns to 0 is the outermost one", a_frame_that_returns_to_0_is_the_outermost},
+#endif
         {"memory left out of a core is told from unmapped memory",
          what_was_left_out_is_told_from_what_never_was},
         {"files that are not cores are refused", other_files_are_no_cores},
