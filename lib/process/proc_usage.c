@@ -22,6 +22,9 @@
 /* A rank that starts more programs than that at a time is busy without doubt. */
 enum { DESCENDANT_LIMIT = 256 };
 
+/* One whose programs end while it is looked at, each time, is busy as well. */
+enum { TRIES = 8 };
+
 /* The processes to visit: those found so far, in the order found. */
 struct descendants {
     pid_t pids[DESCENDANT_LIMIT];
@@ -51,27 +54,46 @@ static int64_t io_of(pid_t pid)
     return known && sum <= INT64_MAX ? (int64_t)sum : -1;
 }
 
+/* Where a child ends between its parent's turn and its own, neither counts it: false.  *cpu_ns and *io_bytes
+   are too small then. */
+static bool add_up(pid_t pid, uint64_t *cpu_ns, int64_t *io_bytes)
+{
+    struct descendants found = {.pids = {pid}, .count = 1};
+    bool whole = true;
+    *cpu_ns = 0;
+    *io_bytes = 0;
+    for (size_t i = 0; i < found.count; i++) {
+        struct mpiq_proc_stat stat_line;
+        /* Children are listed first: one that ends next is its parent's, and counts once. */
+        add_children(found.pids[i], &found);
+        int64_t bytes = *io_bytes >= 0 ? io_of(found.pids[i]) : -1;
+        if (i == 0 && bytes < 0)
+            *io_bytes = -1;
+        struct mpiq_error *error = mpiq_proc_stat(found.pids[i], 0, &stat_line);
+        mpiq_error_destroy(error);
+        if (error || stat_line.state == 'X') { /* X: its parent is about to count it, or has */
+            whole = false;
+            continue;
+        }
+        *cpu_ns += stat_line.children_ns + (i > 0 ? stat_line.cpu_ns : 0);
+        if (bytes > 0 && *io_bytes <= INT64_MAX - bytes)
+            *io_bytes += bytes;
+    }
+    return whole;
+}
+
 void mpiq_proc_usage(pid_t pid, uint64_t *children_cpu_ns, int64_t *io_bytes)
 {
-    struct mpiq_proc_stat stat_line;
-    struct descendants found = {.count = 0};
-    struct mpiq_error *error = mpiq_proc_stat(pid, 0, &stat_line);
-    uint64_t cpu_ns = error ? 0 : stat_line.children_ns; /* of those that have ended */
-    mpiq_error_destroy(error);
-    int64_t bytes = io_of(pid);
-    add_children(pid, &found);
-    for (size_t i = 0; i < found.count; i++) {
-        error = mpiq_proc_stat(found.pids[i], 0, &stat_line);
-        if (!error)
-            cpu_ns += stat_line.cpu_ns + stat_line.children_ns;
-        mpiq_error_destroy(error);
-        int64_t more = bytes >= 0 ? io_of(found.pids[i]) : -1;
-        if (more > 0 && bytes <= INT64_MAX - more)
-            bytes += more;
-        add_children(found.pids[i], &found);
+    *children_cpu_ns = 0;
+    *io_bytes = -1;
+    bool whole = false;
+    for (int tries = 0; tries < TRIES && !whole; tries++) {
+        uint64_t cpu_ns;
+        int64_t bytes;
+        whole = add_up(pid, &cpu_ns, &bytes);
+        *children_cpu_ns = cpu_ns > *children_cpu_ns ? cpu_ns : *children_cpu_ns;
+        *io_bytes = bytes > *io_bytes ? bytes : *io_bytes;
     }
-    *children_cpu_ns = cpu_ns;
-    *io_bytes = bytes;
 }
 
 /* How the futex call with these arguments sleeps: one for threads of the same process and without a timeout

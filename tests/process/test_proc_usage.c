@@ -197,6 +197,32 @@ static void programs_that_it_starts_count(void)
     finish(pid);
 }
 
+/* One program after another ends, most of them while somebody looks. */
+static void what_they_did_stays_when_they_end(void)
+{
+    const int64_t all = INT64_C(200) * 300 * 65536 * 2; /* read, and written */
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execl("/bin/sh", "sh", "-c",
+              "for i in $(seq 200); do dd if=/dev/zero of=/dev/null bs=64k count=300 2>/dev/null; done; "
+              "exec sleep 600",
+              (char *)NULL);
+        _exit(127);
+    }
+    struct mpiq_target_status before = status_of(pid), last = before;
+    unsigned lost = 0, looks = 0;
+    for (time_t end = time(NULL) + 300; last.io_bytes < before.io_bytes + all && time(NULL) < end; looks++) {
+        struct mpiq_target_status now = status_of(pid);
+        lost += now.io_bytes < last.io_bytes || now.children_cpu_ns < last.children_cpu_ns;
+        last = now;
+    }
+    CU_ASSERT_TRUE(last.io_bytes >= before.io_bytes + all);
+    CU_ASSERT_EQUAL(lost, 0);
+    printf("%u looks ", looks);
+    finish(pid);
+}
+
 static void a_sleeping_process_does_nothing(void)
 {
     pid_t pid = start_sleepers(0);
@@ -372,6 +398,7 @@ int main(void)
         {"the call that a thread sleeps in is reported", what_a_thread_sleeps_in_is_told},
         {"signal handlers are told", signal_handlers_are_told},
         {"programs started by a process count", programs_that_it_starts_count},
+        {"what they did stays counted when they end", what_they_did_stays_when_they_end},
         {"a sleeping process does nothing", a_sleeping_process_does_nothing},
         {"whom a process waits for is reported", whom_it_waits_for_is_told},
         {"who is at the other end is reported", who_is_at_the_other_end_is_told},
