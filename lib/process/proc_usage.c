@@ -22,7 +22,7 @@
 /* A rank that starts more programs than that at a time is busy without doubt. */
 enum { DESCENDANT_LIMIT = 256 };
 
-/* One whose programs end while it is looked at, each time, is busy as well. */
+/* A rank whose programs end during every try is busy without doubt, too. */
 enum { TRIES = 8 };
 
 /* The processes to visit: those found so far, in the order found. */
@@ -54,8 +54,8 @@ static int64_t io_of(pid_t pid)
     return known && sum <= INT64_MAX ? (int64_t)sum : -1;
 }
 
-/* Where a child ends between its parent's turn and its own, neither counts it: false.  *cpu_ns and *io_bytes
-   are too small then. */
+/* Adds up what pid and its descendants have used.  False: one of them ended meanwhile and is not counted, so
+   the sums are too small. */
 static bool add_up(pid_t pid, uint64_t *cpu_ns, int64_t *io_bytes)
 {
     struct descendants found = {.pids = {pid}, .count = 1};
@@ -64,7 +64,7 @@ static bool add_up(pid_t pid, uint64_t *cpu_ns, int64_t *io_bytes)
     *io_bytes = 0;
     for (size_t i = 0; i < found.count; i++) {
         struct mpiq_proc_stat stat_line;
-        /* Children are listed first: one that ends next is its parent's, and counts once. */
+        /* Children first: the time of one that ends after this is its parent's, and counts once. */
         add_children(found.pids[i], &found);
         int64_t bytes = *io_bytes >= 0 ? io_of(found.pids[i]) : -1;
         if (i == 0 && bytes < 0)

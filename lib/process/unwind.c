@@ -16,6 +16,8 @@
 /* A deeper stack is a recursion without end, or damaged. */
 enum { DEPTH_LIMIT = 512 };
 
+static const char no_memory[] = "out of memory";
+
 struct mpiq_unwinder {
     struct mpiq_modules *modules;
     const struct mpiq_register_layout *layout;
@@ -24,8 +26,7 @@ struct mpiq_unwinder {
     /* Of the thread being unwound. */
     const struct mpiq_thread_copy *copy;
     int count;
-    bool too_deep;
-    bool no_memory;
+    const char *stopped;       /* why take_frame went no further; NULL: it did not stop */
     struct mpiq_error *unread; /* memory that the frame after the last one needs could not be read */
     Dwarf_Frame *rules;        /* of the last frame, from its call frame information; NULL: it has none */
     /* Of the first `count` frames; the rest is large and never written. */
@@ -243,8 +244,8 @@ static void carry_rbx(const struct mpiq_unwinder *unwinder, struct mpiq_frame_re
     registers->known |= UINT32_C(1) << RBX;
 }
 
-/* Looks up the rules of the last frame, before libdwfl does: where it gets no memory for them, it takes the
-   frame for one that has none, and says nothing. */
+/* Looks up the rules of the last frame before libdwfl does: when libdwfl runs out of memory here, it silently
+   treats the frame as one without rules. */
 static void find_rules(struct mpiq_unwinder *unwinder, uint64_t pc)
 {
     bool interrupted = unwinder->count == 1;
@@ -263,12 +264,12 @@ static void find_rules(struct mpiq_unwinder *unwinder, uint64_t pc)
         if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &unwinder->rules) != 0)
             unwinder->rules = NULL;
         if (!unwinder->rules && errno == ENOMEM)
-            unwinder->no_memory = true;
+            unwinder->stopped = no_memory;
     }
 }
 
-/* Whether libdwfl came to a frame by the frame pointer although the frame before has rules: it had no memory
-   to follow them, and may have passed frames over. */
+/* Whether libdwfl reached a frame by the frame pointer although the frame before has rules: it had no memory
+   to follow them, and may have skipped frames. */
 static bool left_rules(const struct mpiq_unwinder *unwinder, const struct mpiq_frame_registers *registers)
 {
     const uint64_t alone = unwinder->layout->by_rules_alone;
@@ -283,7 +284,7 @@ static int take_frame(Dwfl_Frame *state, void *argument)
     if (!dwfl_frame_pc(state, &pc, NULL))
         return -1;
     if (unwinder->count == DEPTH_LIMIT) {
-        unwinder->too_deep = true;
+        unwinder->stopped = "deeper than 512 frames";
         return DWARF_CB_ABORT;
     }
     mpiq_error_destroy(mpiq_steal(unwinder->unread)); /* of a register that nobody missed */
@@ -299,7 +300,7 @@ static int take_frame(Dwfl_Frame *state, void *argument)
         registers->known |= UINT32_C(1) << i;
     }
     if (all_read && left_rules(unwinder, registers)) {
-        unwinder->no_memory = true;
+        unwinder->stopped = no_memory;
         return DWARF_CB_ABORT;
     }
     if (all_read)
@@ -307,8 +308,8 @@ static int take_frame(Dwfl_Frame *state, void *argument)
     bool *exact = &unwinder->exact[unwinder->count++];
     find_rules(unwinder, pc);
     *exact = unwinder->count == 1;
-    /* Asked for that, libdwfl goes on to the next frame. */
-    return unwinder->no_memory || !dwfl_frame_pc(state, &pc, exact) ? DWARF_CB_ABORT : DWARF_CB_OK;
+    /* To answer this, libdwfl steps to the next frame. */
+    return unwinder->stopped || !dwfl_frame_pc(state, &pc, exact) ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 static char *copy_text(const char *text)
@@ -396,7 +397,7 @@ struct mpiq_error *mpiq_modules_place(struct mpiq_modules *modules, uint64_t add
     return NULL;
 }
 
-/* Where the last frame returns to, where its rules say at which word of it that is. */
+/* The last frame's return address, if its rules say which word of the frame holds it. */
 static bool find_return_address(struct mpiq_unwinder *unwinder, const Dwarf_Op *at, size_t count,
                                 Dwarf_Word *ret)
 {
@@ -413,8 +414,7 @@ static bool find_return_address(struct mpiq_unwinder *unwinder, const Dwarf_Op *
     return memory_read(NULL, address, ret, unwinder);
 }
 
-/* Whether nobody called the function of the last frame: its call frame information has it so, or it returns
-   to 0. */
+/* Whether nobody called the function of the last frame: its rules say so, or it returns to 0. */
 static bool is_outermost(struct mpiq_unwinder *unwinder)
 {
     Dwarf_Op memory[3], *at = NULL;
@@ -426,15 +426,12 @@ static bool is_outermost(struct mpiq_unwinder *unwinder)
     return count == 0 ? at == memory : find_return_address(unwinder, at, count, &address) && address == 0;
 }
 
-/* Why the stack goes no further than the last frame, where that is not its end; NULL: it is.  The text is
-   libdwfl's, the unwinder's or a constant. */
+/* Why the stack ends early; NULL: it does not.  The text is libdwfl's, the unwinder's or a constant. */
 static const char *why_it_ends(struct mpiq_unwinder *unwinder, int result)
 {
-    if (unwinder->too_deep)
-        return "deeper than 512 frames";
-    if (unwinder->no_memory)
-        return "out of memory";
-    /* libdwfl takes a caller that it cannot read, or does not know where to, for the end. */
+    if (unwinder->stopped)
+        return unwinder->stopped;
+    /* libdwfl takes a caller that it cannot read or find for the end. */
     if (unwinder->unread)
         return unwinder->unread->message;
     if (result != 0) {
@@ -455,8 +452,7 @@ struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq
     mpiq_object_lock();
     unwinder->copy = copy;
     unwinder->count = 0;
-    unwinder->too_deep = false;
-    unwinder->no_memory = false;
+    unwinder->stopped = NULL;
     int result = dwfl_getthread_frames(unwinder->dwfl, copy->tid, take_frame, unwinder);
     const char *why = why_it_ends(unwinder, result);
     struct mpiq_target_stack stack = {.truncated = why != NULL};

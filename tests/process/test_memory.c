@@ -144,9 +144,9 @@ static void read_all(const struct kind *kind)
 
 /* ---- one allocation after another ------------------------------------------------------------------- */
 
-/* Of so many, all where libc has no debug information (2,446), since one try takes a third of a millisecond;
-   where it has, a try takes 80 times as long: ever fewer, most are of the libraries that read it, and alike.
- */
+/* Without debug information in libc there are 2,446, and a try takes a third of a millisecond: all of them.
+   With it, a try takes 80 times as long: ever fewer, since most are of the libraries that read it, and
+   alike. */
 static unsigned long next(unsigned long n, unsigned long count)
 {
     return count < 3072 ? n + 1 : n + 1 + n / 16;

@@ -177,18 +177,23 @@ static bool all_sleep(pid_t pid)
     return true;
 }
 
-/* A shell that only waits for a shell that starts programs: what they do is the first one's work. */
-static void programs_that_it_starts_count(void)
+static pid_t start_shell(const char *script)
 {
     pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        execl("/bin/sh", "sh", "-c",
-              "sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "
-              "dd if=/dev/zero of=/dev/null bs=64k count=20000 2>/dev/null; done' & wait; exec sleep 600",
-              (char *)NULL);
+        execl("/bin/sh", "sh", "-c", script, (char *)NULL);
         _exit(127);
     }
+    return pid;
+}
+
+/* A shell that only waits for a shell that starts programs: what they do is the first one's work. */
+static void programs_that_it_starts_count(void)
+{
+    pid_t pid = start_shell(
+        "sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "
+        "dd if=/dev/zero of=/dev/null bs=64k count=20000 2>/dev/null; done' & wait; exec sleep 600");
     struct mpiq_target_status before = status_of(pid), after = before;
     WAIT_UNTIL(have_worked(pid, &before, &after));
     CU_ASSERT_TRUE(after.children_cpu_ns >= before.children_cpu_ns + 50000000);
@@ -201,15 +206,9 @@ static void programs_that_it_starts_count(void)
 static void what_they_did_stays_when_they_end(void)
 {
     const int64_t all = INT64_C(200) * 300 * 65536 * 2; /* read, and written */
-    pid_t pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        execl("/bin/sh", "sh", "-c",
-              "for i in $(seq 200); do dd if=/dev/zero of=/dev/null bs=64k count=300 2>/dev/null; done; "
-              "exec sleep 600",
-              (char *)NULL);
-        _exit(127);
-    }
+    pid_t pid =
+        start_shell("for i in $(seq 200); do dd if=/dev/zero of=/dev/null bs=64k count=300 2>/dev/null; "
+                    "done; exec sleep 600");
     struct mpiq_target_status before = status_of(pid), last = before;
     unsigned lost = 0, looks = 0;
     for (time_t end = time(NULL) + 300; last.io_bytes < before.io_bytes + all && time(NULL) < end; looks++) {
