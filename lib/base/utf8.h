@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Bytes of the well-formed character at the start of left bytes (at least one); 0 if there is none. */
 static inline size_t mpiq_utf8_length(const unsigned char *s, size_t left)
@@ -24,6 +25,23 @@ static inline size_t mpiq_utf8_length(const unsigned char *s, size_t left)
         (s[0] == 0xf4 && s[1] > 0x8f))
         return 0;
     return length;
+}
+
+/* Copies as much of a string as size bytes (at least one) hold, terminated, and no part of a character.  A
+   byte that is not UTF-8 is a character of its own. */
+static inline void mpiq_utf8_copy(char *to, size_t size, const char *string)
+{
+    size_t left = strlen(string);
+    size_t copied = 0;
+    while (left > copied) {
+        size_t length = mpiq_utf8_length((const unsigned char *)string + copied, left - copied);
+        length += length == 0;
+        if (copied + length >= size)
+            break;
+        copied += length;
+    }
+    memcpy(to, string, copied);
+    to[copied] = '\0';
 }
 
 /* Writes the character of that number, and returns its bytes. */

@@ -2,13 +2,13 @@
 #include "process/wire_json.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/json_parser.h"
+#include "base/utf8.h"
 
 #define THREADS_MAX 65536
 #define FRAMES_MAX 4096
@@ -124,7 +124,7 @@ static char letter_of(struct mpiq_parser *parser)
 static void text_of(struct mpiq_parser *parser, char *to, size_t size)
 {
     const char *string = mpiq_parser_try_string(parser);
-    snprintf(to, size, "%s", string ? string : "");
+    mpiq_utf8_copy(to, size, string ? string : "");
 }
 
 /* NULL where it is no string; the parser is starved without memory. */

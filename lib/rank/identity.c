@@ -92,12 +92,15 @@ void mpiq_rank_identify(struct mpiq_target *target, struct mpiq_rank_state *stat
     }
 }
 
-/* The end of a path that fits: the base name matters most. */
+/* The end of a path that fits, from a whole character on: the base name matters most. */
 static void copy_end(char *to, size_t size, const char *path)
 {
     size_t length = strlen(path);
-    if (length >= size)
+    if (length >= size) {
         path += length - size + 1;
+        while (((unsigned char)*path & 0xc0) == 0x80)
+            path++;
+    }
     memcpy(to, path, strlen(path) + 1);
 }
 

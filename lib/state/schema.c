@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/utf8.h"
 
 void *mpiq_list_append(void *list, size_t *count, size_t size, const void *unknown)
 {
@@ -206,10 +207,8 @@ static const char *read_text(struct mpiq_schema_parser *parser, const struct mpi
         *(char *)member = string[0];
         return NULL;
     case MPIQ_FIELD_ARRAY:
-        if (strlen(string) >= field->size)
-            return "is too long";
         memset(member, 0, field->size);
-        memcpy(member, string, strlen(string));
+        mpiq_utf8_copy(member, field->size, string);
         return NULL;
     default:
         if (!take_memory(parser, STRING_COST + strlen(string)))

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "state/group_hash.h"
 #include "trace/pending.h"
 
@@ -109,7 +110,7 @@ static bool add_communicator(struct mpiq_trace_telling *telling, struct mpiq_ran
         return false;
     telling->comms[index] = (int32_t)state->communicator_count - 1;
     row->handle = row->context[1] = (uint64_t)index + 1;
-    snprintf(row->name, sizeof row->name, "%s", comm->name);
+    mpiq_utf8_copy(row->name, sizeof row->name, comm->name);
     row->local_rank = (int32_t)local;
     row->flags = (comm->inter ? MPIQ_COMM_INTER : 0u) | (comm->self ? MPIQ_COMM_SELF : 0u) |
                  (comm->world ? MPIQ_COMM_WORLD : 0u) | (comm->topology ? MPIQ_COMM_TOPOLOGY : 0u) |
@@ -221,8 +222,8 @@ static bool fill(struct mpiq_trace_telling *telling, struct mpiq_rank_state *sta
     const struct mpiq_trace_replay *replay = telling->replay;
     const struct mpiq_trace_rank *rank = &replay->ranks[number];
     const char *host = mpiq_trace_host(replay->definitions, number);
-    snprintf(state->host, sizeof state->host, "%s", host ? host : "");
-    snprintf(state->executable, sizeof state->executable, "%s", rank->program ? rank->program : "");
+    mpiq_utf8_copy(state->host, sizeof state->host, host ? host : "");
+    mpiq_utf8_copy(state->executable, sizeof state->executable, rank->program ? rank->program : "");
     snprintf(state->nspace, sizeof state->nspace, "trace");
     set_library(telling, state);
     state->name = (struct mpiq_name){1, (int32_t)number};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/utf8.h"
 #include "suite.h"
 
 static void expect(enum mpiq_escape format, const char *string, const char *wanted)
@@ -62,6 +63,29 @@ static void other_languages(void)
     expect(MPIQ_ESCAPE_JSON, "\303", "\\ufffd");
 }
 
+static void expect_copy(size_t size, const char *string, const char *copy)
+{
+    char text[16];
+    mpiq_utf8_copy(text, size, string);
+    CU_ASSERT_STRING_EQUAL(text, copy);
+}
+
+static void a_copy_ends_between_characters(void)
+{
+    expect_copy(16, "\303\266\342\200\246\360\237\230\200", "\303\266\342\200\246\360\237\230\200");
+    expect_copy(10, "\303\266\342\200\246\360\237\230\200", "\303\266\342\200\246\360\237\230\200");
+    for (size_t size = 6; size < 10; size++)
+        expect_copy(size, "\303\266\342\200\246\360\237\230\200", "\303\266\342\200\246");
+    for (size_t size = 3; size < 6; size++)
+        expect_copy(size, "\303\266\342\200\246", "\303\266");
+    expect_copy(2, "\303\266", "");
+    expect_copy(1, "a", "");
+    expect_copy(1, "", "");
+    /* Bytes that are no characters are cut anywhere. */
+    expect_copy(3, "\266\303\303\266", "\266\303");
+    expect_copy(4, "\342\200", "\342\200");
+}
+
 /* Whatever the bytes are, text is printable ASCII, and nothing grows beyond its room. */
 static void all_bytes(void)
 {
@@ -88,6 +112,7 @@ int main(void)
         {"no control character reaches a terminal", a_terminal_gets_nothing_to_obey},
         {"nor a reader to misread", nor_a_reader_to_misread},
         {"other languages", other_languages},
+        {"a copy ends between characters", a_copy_ends_between_characters},
         {"all bytes", all_bytes},
         CU_TEST_INFO_NULL,
     };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The number of a job: the recorder's and ours, which are to be one for the same name. */
+/* The number of a job: the recorder's and ours, which are to be one for the same name.  What is kept of
+ * names. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../recorder/recorder.h"
+#include "rank/identity.h"
 #include "rank/rank.h"
 #include "suite.h"
 
@@ -56,11 +58,32 @@ static void a_number_is_itself_and_names_differ(void)
     CU_ASSERT_NOT_EQUAL(job_of("prterun-n1-4711@1"), job_of("prterun-n1-4712@1"));
 }
 
+static void the_end_of_a_long_path_is_kept(void)
+{
+    for (size_t before = 1; before < 4; before++) {
+        struct mpiq_rank_state *state = mpiq_rank_state_create();
+        struct mpiq_target_status status = {.pid = 1, .host = "n1"};
+        memset(status.executable, '/', before);
+        for (size_t i = 0; i < 200; i++)
+            memcpy(status.executable + before + 3 * i, "\xe3\x81\x82", 3);
+        memcpy(status.executable + before + 600, "/a.out", 7);
+        mpiq_rank_add_status(NULL, &status, state);
+        /* 255 bytes have room for 83 of the characters and the name. */
+        CU_ASSERT_EQUAL(strlen(state->executable), 83 * 3 + 6);
+        CU_ASSERT_STRING_EQUAL(state->executable, status.executable + before + 117 * 3);
+        memcpy(status.executable + before + 600, "/a.ou", 6);
+        mpiq_rank_add_status(NULL, &status, state);
+        CU_ASSERT_STRING_EQUAL(state->executable, status.executable + before + 117 * 3);
+        mpiq_rank_state_destroy(state);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         {"recorder and reader give one name the same job number", one_name_is_one_job_for_both},
         {"numeric names are kept, other names get different numbers", a_number_is_itself_and_names_differ},
+        {"the end of a long path is kept, from a whole character on", the_end_of_a_long_path_is_kept},
         CU_TEST_INFO_NULL,
     };
     return suite_run("identity", tests);
