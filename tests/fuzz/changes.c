@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "changes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "limit.h"
 #include "mqs/walk.h"
+#include "rank/scene_target.h"
 
 enum { CHANGE = 10, CHANGES_MOST = 64 };
 
@@ -83,5 +86,56 @@ int changes_read_twice(struct made_up *made_up)
     if (made_up_counts()->blocks != 0 || made_up_counts()->peak > MEMORY_LIMIT) {
         abort();
     }
+    return code;
+}
+
+static void fail(const char *what, const char *first, const char *second)
+{
+    fprintf(stderr, "the state of a rank %s:\n%s\n%s\n", what, first, second);
+    abort();
+}
+
+/* What mpiq makes of a state that the helper sent, as JSON. */
+static char *taken_over(const char *sent)
+{
+    struct mpiq_rank_state *state = NULL;
+    char *json = NULL;
+    struct mpiq_error *error = mpiq_rank_state_from_json(sent, strlen(sent), &state);
+
+    if (!error) {
+        error = mpiq_rank_state_to_json(state, &json);
+    }
+    if (error) {
+        fail("is refused", sent, error->message);
+    }
+    mpiq_rank_state_destroy(state);
+    return json;
+}
+
+int changes_look(struct made_up *made_up)
+{
+    struct mpiq_rank_state *state = NULL;
+    char *sent = NULL, *taken, *again;
+    int code;
+
+    limit_begin();
+    struct mpiq_error *error = scene_look(made_up, &state);
+    if (!error) {
+        error = mpiq_rank_state_to_json(state, &sent);
+    }
+    if (error) {
+        fail("is not read", "", error->message);
+    }
+    taken = taken_over(sent); /* what is not UTF-8 becomes something else here, but not once more */
+    again = taken_over(taken);
+    if (strcmp(taken, again) != 0) {
+        fail("changes on its way", taken, again);
+    }
+    limit_end();
+    free(again);
+    free(taken);
+    free(sent);
+    code = state->problem_count > 0 ? mqs_no_information : mqs_ok;
+    mpiq_rank_state_destroy(state);
     return code;
 }

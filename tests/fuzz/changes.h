@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * changes - what an input changes in the memory of a made-up process, and the DLL's work on it.
+ * changes - what an input changes in the memory of a made-up process, and what the DLL and mpiq's helper then
+ * do with it.
  *
  * A change has ten bytes: where (4, as an index into all bytes of the process), what (1), how wide (1), value
  * (4).  What and how wide mean something else to each fuzzer.
@@ -25,8 +26,15 @@ uint64_t change_extreme(unsigned kind, uint32_t value);
 void changes_make(const struct changes *changes, struct made_up *made_up, const uint8_t *data, size_t size);
 void changes_undo(struct made_up *made_up);
 
+/* The work on a made-up process, of which each fuzzer does one as FUZZ_WORK. */
+
 /* Has the DLL read the process twice, and ends the program if it leaks, holds more than 64 MiB or computes
    for more than a second.  The code of the first time. */
 int changes_read_twice(struct made_up *made_up);
+
+/* Has the helper read the process with the DLL, and ends the program if mpiq refuses the rank state that it
+   sends, since it then shows nothing of the rank, or takes another one from a snapshot than from the helper.
+   mqs_no_information if the state says that something could not be read. */
+int changes_look(struct made_up *made_up);
 
 #endif

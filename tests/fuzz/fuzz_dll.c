@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_dll - breaks the memory of a made-up or recorded process and has the DLL read all of it, twice.
+ * fuzz_dll - breaks the memory of a made-up or recorded process and has all of it read (FUZZ_WORK,
+ * changes.h).
  *
  * Input: one byte that chooses the process, then changes (changes.h).
  */
@@ -34,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     scene = scene_get(data[0] % scene_count());
     changes_make(&changes, scene, data + 1, size - 1);
-    changes_read_twice(scene);
+    FUZZ_WORK(scene);
     changes_undo(scene);
     return 0;
 }

@@ -286,6 +286,16 @@ mqs_taddr_t made_up_new(struct made_up *made_up, const char *structure)
     return made_up_allocate(made_up, (size_t)made_up_size(made_up, structure));
 }
 
+int made_up_pointer_size(const struct made_up *made_up)
+{
+    return made_up->pointer_size;
+}
+
+bool made_up_is_big_endian(const struct made_up *made_up)
+{
+    return made_up->big_endian;
+}
+
 size_t made_up_bytes(const struct made_up *made_up)
 {
     size_t sum = 0;

@@ -23,6 +23,9 @@ struct made_up *made_up_create(int pointer_size, bool big_endian);
 struct made_up *made_up_from_transcript(const char *text);
 void made_up_destroy(struct made_up *made_up);
 
+int made_up_pointer_size(const struct made_up *made_up);
+bool made_up_is_big_endian(const struct made_up *made_up);
+
 /* Zeroed memory in the made-up process; addresses grow, and blocks lie `gap` bytes apart. */
 mqs_taddr_t made_up_allocate(struct made_up *made_up, size_t size);
 void made_up_set_gap(struct made_up *made_up, size_t gap);

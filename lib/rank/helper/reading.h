@@ -12,6 +12,7 @@
 
 #include "mqs_extensions.h"
 #include "rank/groups.h"
+#include "state/group_json.h"
 #include "state/rank_state.h"
 #include "process/target.h"
 
@@ -19,11 +20,11 @@
 enum {
     MPIQ_COMMUNICATORS_MAX = 1 << 16,
     MPIQ_OPERATIONS_MAX = 1 << 18, /* of all queues and waits together */
-    MPIQ_MEMBERS_MAX = 1 << 20,    /* of one group */
-    MPIQ_COUNTS_MAX = 1024,        /* classes of collectives */
-    MPIQ_CALLS_MAX = 1 << 16,      /* of one list of calls */
-    MPIQ_CHANNELS_MAX = 1 << 20,   /* of one communicator */
-    MPIQ_WAITS_MAX = 1 << 18,      /* of all threads */
+    MPIQ_MEMBERS_MAX = (int)MPIQ_GROUP_MAX,
+    MPIQ_COUNTS_MAX = 1024,      /* classes of collectives */
+    MPIQ_CALLS_MAX = 1 << 16,    /* of one list of calls */
+    MPIQ_CHANNELS_MAX = 1 << 20, /* of one communicator */
+    MPIQ_WAITS_MAX = 1 << 18,    /* of all threads */
     MPIQ_WINDOWS_MAX = 1 << 16,
     MPIQ_FACTS_MAX = 1 << 16,
     MPIQ_PROBLEMS_MAX = 32
