@@ -194,16 +194,18 @@ int fetch_bytes(struct fetch *fetch, mqs_taddr_t address, size_t size, void *buf
     return mqs_ok;
 }
 
+int fetch_anew(struct fetch *fetch, mqs_taddr_t address, size_t size, void *buffer)
+{
+    return address == 0 || address + size < address ? ERROR_READ : fetch_direct(fetch, address, size, buffer);
+}
+
 int fetch_exact(struct fetch *fetch, mqs_taddr_t address, size_t size, void *buffer)
 {
     size_t length = 0;
     const unsigned char *known = expected(fetch, address, &length);
 
-    if (address == 0 || address + size < address) {
-        return ERROR_READ;
-    }
     if (known == NULL || length < size) {
-        return fetch_direct(fetch, address, size, buffer);
+        return fetch_anew(fetch, address, size, buffer);
     }
     memcpy(buffer, known, size);
     return mqs_ok;

@@ -59,26 +59,20 @@ static bool is_under_way(struct library *library, struct calls *calls, const mqs
 
 static int next_of_ring(struct library *library, struct calls *calls, mqs_collective_call *ret)
 {
-    unsigned char bytes[sizeof(struct ompi_mqs_call)];
     uint64_t number = collective_ordered(&calls->state) - calls->next;
+    const unsigned char *bytes;
     uint16_t flags;
-    int code;
 
-    if (calls->left == 0) {
+    if (calls->next == calls->ring.count) {
         return mqs_end_of_list;
     }
-    code = collective_fetch_call(&library->memory, &calls->state, calls->next, bytes);
-    if (code != mqs_ok) {
-        return code;
-    }
+    bytes = calls->ring.bytes[calls->next];
     decode_call(library, bytes, ret);
     flags = (uint16_t)RECORD(&library->memory.fetch, bytes, ompi_mqs_call, flags);
     /* The number is not written: it follows from the slot; calls without a communicator have none. */
     ret->number = calls->state.address == (mqs_taddr_t)library->root.record.process ? 0 : (int64_t)number;
     ret->done = !is_under_way(library, calls, ret, flags);
-    calls->seen[calls->next % OMPI_MQS_RING] = (uint32_t)ret->collective;
-    calls->next++;
-    calls->left--;
+    calls->seen[calls->next++] = (uint32_t)ret->collective;
     return mqs_ok;
 }
 
@@ -137,10 +131,11 @@ int calls_set_up(struct library *library, struct calls *calls, mqs_taddr_t comm,
     calls->next_record = calls->state.outstanding;
     calls->left = OMPI_MQS_MAX_OUTSTANDING;
     if (!outstanding) {
-        calls->left = collective_ordered(&calls->state);
-        calls->left = calls->left > OMPI_MQS_RING ? OMPI_MQS_RING : calls->left;
-        code = collective_visit_outstanding(&library->memory, &calls->state, MAX_OUTSTANDING, note_unfinished,
-                                            calls);
+        code = collective_fetch_ring(&library->memory, &calls->state, &calls->ring);
+        if (code == mqs_ok) {
+            code = collective_visit_outstanding(&library->memory, &calls->state, MAX_OUTSTANDING,
+                                                note_unfinished, calls);
+        }
     }
     calls->set_up = code == mqs_ok;
     return code;

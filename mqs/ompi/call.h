@@ -22,7 +22,8 @@ struct calls {
     bool libnbc;      /* outstanding ones from libnbc's own list */
     struct collectives state;
     mqs_taddr_t comm;
-    uint64_t next;                /* ring: how many calls back; libnbc: index */
+    uint64_t next; /* ring: how many calls back; libnbc: index */
+    struct ring ring;
     uint32_t unfinished;          /* ring: bit n set: the call n back is outstanding */
     uint32_t seen[OMPI_MQS_RING]; /* ring: classes of the calls that were returned */
     mqs_taddr_t next_record;

@@ -182,8 +182,9 @@ int64_t collective_nonblocking(struct memory *memory, const struct collectives *
     return visit_more_counts(memory, state, sum_nonblocking, &sum) == mqs_ok ? sum : -1;
 }
 
-int collective_fetch_call(struct memory *memory, const struct collectives *state, uint64_t back,
-                          unsigned char *bytes)
+/* The bytes of a struct ompi_mqs_call: the one that is `back` calls before the last one of the ring. */
+static int fetch_call(struct memory *memory, const struct collectives *state, uint64_t back,
+                      unsigned char *bytes)
 {
     uint64_t slot = (collective_ordered(state) - 1 - back) % OMPI_MQS_RING;
 
@@ -191,12 +192,42 @@ int collective_fetch_call(struct memory *memory, const struct collectives *state
                        sizeof(struct ompi_mqs_call), bytes);
 }
 
+int collective_fetch_ring(struct memory *memory, const struct collectives *state, struct ring *ret)
+{
+    unsigned char slots[OMPI_MQS_RING][sizeof(struct ompi_mqs_call)];
+    unsigned char position[8];
+    uint64_t calls = collective_ordered(state);
+    uint64_t later;
+    int code;
+
+    ret->count = 0;
+    if (calls == 0) {
+        return mqs_ok;
+    }
+    /* What was counted before the ring is read is in it, unless it has been overwritten, which the count
+       tells that is read after it. */
+    code = fetch_anew(&memory->fetch, state->ring, sizeof slots, slots);
+    if (code == mqs_ok) {
+        code = fetch_anew(&memory->fetch, state->address + offsetof(struct ompi_mqs_collectives, position),
+                          sizeof position, position);
+    }
+    if (code != mqs_ok) {
+        return code;
+    }
+    later = ompi_mqs_ring_calls(number_unsigned(&memory->fetch, position, sizeof position)) - calls;
+    while (ret->count < calls && ret->count + later < OMPI_MQS_RING) {
+        memcpy(ret->bytes[ret->count], slots[(calls - 1 - ret->count) % OMPI_MQS_RING], sizeof slots[0]);
+        ret->count++;
+    }
+    return mqs_ok;
+}
+
 int collective_newest_blocking(struct memory *memory, const struct collectives *state)
 {
     for (uint64_t back = 0; back < OMPI_MQS_RING && back < collective_ordered(state); back++) {
         unsigned char bytes[sizeof(struct ompi_mqs_call)];
 
-        if (collective_fetch_call(memory, state, back, bytes) != mqs_ok) {
+        if (fetch_call(memory, state, back, bytes) != mqs_ok) {
             break;
         }
         if ((RECORD(&memory->fetch, bytes, ompi_mqs_call, flags) & OMPI_MQS_CALL_REQUEST) == 0) {

@@ -45,9 +45,15 @@ uint64_t collective_ordered(const struct collectives *state);
 /* Non-blocking calls so far, of all classes; -1 if they cannot be read. */
 int64_t collective_nonblocking(struct memory *memory, const struct collectives *state);
 
-/* The bytes of a struct ompi_mqs_call: the one that is `back` calls before the last one of the ring. */
-int collective_fetch_call(struct memory *memory, const struct collectives *state, uint64_t back,
-                          unsigned char *bytes);
+/* The calls of the ring, newest first, as long as each is the one that its running number says. */
+struct ring {
+    unsigned char bytes[OMPI_MQS_RING][sizeof(struct ompi_mqs_call)]; /* by how many calls each is back */
+    uint32_t count;
+};
+
+/* All calls that the state counts and that are still in the ring: a library that runs goes on putting others
+   in their places. */
+int collective_fetch_ring(struct memory *memory, const struct collectives *state, struct ring *ret);
 
 /* Class of the last call on it that was not non-blocking or persistent; -1 if the ring has none. */
 int collective_newest_blocking(struct memory *memory, const struct collectives *state);

@@ -47,7 +47,7 @@ static void close_process(void)
 }
 
 /* The n-th operation of a class on the current communicator. */
-static int operation(int class_, int n, mqs_pending_operation *op, mqs_operation_details *details)
+static inline int operation(int class_, int n, mqs_pending_operation *op, mqs_operation_details *details)
 {
     mqs_process *process = made_up_process(mpi->memory);
     int code = mqs_setup_operation_iterator(process, class_);
@@ -59,6 +59,26 @@ static int operation(int class_, int n, mqs_pending_operation *op, mqs_operation
         code = more->get_operation_details(process, details);
     }
     return code;
+}
+
+#define PUT(address, type, member, value)                               \
+    made_up_put(mpi->memory, (address) + offsetof(struct type, member), \
+                (int)sizeof(((struct type *)0)->member), value)
+
+/* The root that a patched library has, with nothing in it yet. */
+static inline mqs_taddr_t patched_root(void)
+{
+    mqs_taddr_t root = made_up_allocate(mpi->memory, sizeof(struct ompi_mqs_root));
+
+    made_up_put_bytes(mpi->memory, root, OMPI_MQS_MAGIC, 8);
+    PUT(root, ompi_mqs_root, byte_order, OMPI_MQS_BYTE_ORDER);
+    PUT(root, ompi_mqs_root, version_major, OMPI_MQS_VERSION_MAJOR);
+    PUT(root, ompi_mqs_root, size, sizeof(struct ompi_mqs_root));
+    PUT(root, ompi_mqs_root, pointer_size, (uint64_t)made_up_size(mpi->memory, "pointer"));
+    PUT(root, ompi_mqs_root, jobid, MADE_UP_JOBID);
+    PUT(root, ompi_mqs_root, world_size, 4);
+    made_up_symbol(mpi->memory, "ompi_mqs_root", root);
+    return root;
 }
 
 #define ALL_VARIANTS for (const struct variant *v = variants; v < variants + sizeof variants / sizeof *v; v++)

@@ -47,6 +47,12 @@ void made_up_run(struct made_up *made_up, uint64_t seed)
     made_up->motion = seed * 2 + 1;
 }
 
+void made_up_after_fetch(struct made_up *made_up,
+                         void (*after)(struct made_up *made_up, mqs_taddr_t address, size_t size))
+{
+    made_up->after_fetch = after;
+}
+
 struct segment *made_up_add_segment(struct made_up *made_up, mqs_taddr_t address, size_t size)
 {
     struct segment *segment;

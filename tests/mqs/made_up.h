@@ -33,6 +33,10 @@ void made_up_set_gap(struct made_up *made_up, size_t gap);
 /* From now on it runs: before each fetch a few of its bytes change, as this number's random ones say. */
 void made_up_run(struct made_up *made_up, uint64_t seed);
 
+/* What it does after each fetch: `after` is told what was fetched.  NULL: nothing more. */
+void made_up_after_fetch(struct made_up *made_up,
+                         void (*after)(struct made_up *made_up, mqs_taddr_t address, size_t size));
+
 void made_up_put(struct made_up *made_up, mqs_taddr_t address, int width, uint64_t value);
 void made_up_put_bytes(struct made_up *made_up, mqs_taddr_t address, const void *bytes, size_t size);
 void made_up_put_text(struct made_up *made_up, mqs_taddr_t address, const char *text);

@@ -139,6 +139,9 @@ static int fetch_data(mqs_process *process, mqs_taddr_t address, int size, void 
         return 100;
     }
     memcpy(buffer, bytes, (size_t)size);
+    if (process->owner->after_fetch != NULL) {
+        process->owner->after_fetch(process->owner, address, (size_t)size);
+    }
     return mqs_ok;
 }
 

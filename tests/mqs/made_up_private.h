@@ -56,6 +56,7 @@ struct made_up {
     bool stripped;
     size_t gap;
     uint64_t motion; /* state of its random numbers; 0: it stands still */
+    void (*after_fetch)(struct made_up *made_up, mqs_taddr_t address, size_t size);
     struct segment *segments;
     size_t segment_count;
     struct mqs_type_ types[MAX_TYPES];

@@ -379,25 +379,6 @@ static void test_waits_of_an_unpatched_library(void)
     close_process();
 }
 
-#define PUT(address, type, member, value)                               \
-    made_up_put(mpi->memory, (address) + offsetof(struct type, member), \
-                (int)sizeof(((struct type *)0)->member), value)
-
-static mqs_taddr_t patched_root(void)
-{
-    mqs_taddr_t root = made_up_allocate(mpi->memory, sizeof(struct ompi_mqs_root));
-
-    made_up_put_bytes(mpi->memory, root, OMPI_MQS_MAGIC, 8);
-    PUT(root, ompi_mqs_root, byte_order, OMPI_MQS_BYTE_ORDER);
-    PUT(root, ompi_mqs_root, version_major, OMPI_MQS_VERSION_MAJOR);
-    PUT(root, ompi_mqs_root, size, sizeof(struct ompi_mqs_root));
-    PUT(root, ompi_mqs_root, pointer_size, (uint64_t)made_up_size(mpi->memory, "pointer"));
-    PUT(root, ompi_mqs_root, jobid, MADE_UP_JOBID);
-    PUT(root, ompi_mqs_root, world_size, 4);
-    made_up_symbol(mpi->memory, "ompi_mqs_root", root);
-    return root;
-}
-
 /* A patched library's root with one thread in one wait for one request, inside of a collective call or not.
  */
 static void wait_for(mqs_taddr_t request, bool in_call)
@@ -419,45 +400,6 @@ static void wait_for(mqs_taddr_t request, bool in_call)
     PUT(wait, ompi_mqs_wait, kind, OMPI_MQS_WAIT_REQUEST);
     PUT(wait, ompi_mqs_wait, need, 1);
     PUT(wait, ompi_mqs_wait, requests, request);
-}
-
-/* The newest of what the process and its communicators remember, in time; nothing of records that are
- * shorter. */
-static void test_when_the_last_collective_ended(void)
-{
-    static const uint64_t ends[] = {1000500, 1000900};
-    const uint64_t second = 1000000000;
-
-    ALL_VARIANTS
-    {
-        mqs_taddr_t records[2];
-        mqs_process *process;
-        mqs_taddr_t root;
-        int64_t end = -1;
-
-        open_process(v, 4, 0);
-        root = patched_root();
-        PUT(root, ompi_mqs_root, first.cycles, 1000000);
-        PUT(root, ompi_mqs_root, first.ns, second);
-        PUT(root, ompi_mqs_root, last.cycles, 1001000);
-        PUT(root, ompi_mqs_root, last.ns, 2 * second);
-        for (int i = 0; i < 2; i++) {
-            records[i] = made_up_allocate(mpi->memory, sizeof(struct ompi_mqs_collectives));
-            PUT(records[i], ompi_mqs_collectives, size, sizeof(struct ompi_mqs_collectives));
-            PUT(records[i], ompi_mqs_collectives, classes, OMPI_MQS_HOT);
-            PUT(records[i], ompi_mqs_collectives, end_cycles, ends[i]);
-        }
-        PUT(root, ompi_mqs_root, process, records[0]);
-        made_up_set(mpi->memory, mpi->world, "ompi_communicator_t", "c_mqs", records[1]);
-        set_up();
-        process = made_up_process(mpi->memory);
-        CU_ASSERT_EQUAL(more->get_last_end(process, &end), mqs_ok);
-        CU_ASSERT_EQUAL(end, (int64_t)(second + second / 10 * 9));
-        PUT(records[0], ompi_mqs_collectives, size, offsetof(struct ompi_mqs_collectives, end_cycles));
-        CU_ASSERT_EQUAL(more->get_last_end(process, &end), mqs_no_information);
-        CU_ASSERT_EQUAL(end, (int64_t)(second + second / 10 * 9));
-        close_process();
-    }
 }
 
 /* The call itself waits for the requests of its step, the user for the call's request; or, if they are the
@@ -535,7 +477,6 @@ int main(void)
     CU_ADD_TEST(suite, test_other_pml);
     CU_ADD_TEST(suite, test_a_pml_that_is_a_format);
     CU_ADD_TEST(suite, test_waits_of_an_unpatched_library);
-    CU_ADD_TEST(suite, test_when_the_last_collective_ended);
     CU_ADD_TEST(suite, test_communicator_under_construction);
     CU_basic_set_mode(CU_BRM_NORMAL);
     CU_basic_run_tests();
