@@ -47,6 +47,12 @@ struct mpiq_coll_count {
     uint32_t count;
 };
 
+/* Members of one group: in JSON a run of them is a few bytes, which without a bound could ask for any memory.
+   A fuzzing build takes less: its limits of time and memory are those of a small job. */
+#ifndef MPIQ_GROUP_MAX
+#define MPIQ_GROUP_MAX (UINT32_C(1) << 20)
+#endif
+
 /* Members in rank order.  Kept once for all ranks of a look by hash: see `group` of the communicator. */
 struct mpiq_group {
     uint64_t hash; /* of the members' names; never 0: computed by the reader where the library

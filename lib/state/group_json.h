@@ -14,12 +14,7 @@
 #include "state/rank_state.h"
 #include "state/schema_shape.h"
 
-/* Members of one group: a run of them is a few bytes, which without a bound could ask for any memory.  All
-   groups of a text have MPIQ_GROUPS_MAX, with which the parser's budget begins.  A fuzzing build takes less:
-   its limits of time and memory are those of a small job. */
-#ifndef MPIQ_GROUP_MAX
-#define MPIQ_GROUP_MAX (UINT32_C(1) << 20)
-#endif
+/* Members of all groups of a text, with which the parser's budget begins. */
 #define MPIQ_GROUPS_MAX (4 * MPIQ_GROUP_MAX)
 
 /* For tables of fields: member is a struct mpiq_name, or a struct mpiq_group. */

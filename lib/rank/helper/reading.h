@@ -12,7 +12,6 @@
 
 #include "mqs_extensions.h"
 #include "rank/groups.h"
-#include "state/group_json.h"
 #include "state/rank_state.h"
 #include "process/target.h"
 
