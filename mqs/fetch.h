@@ -69,7 +69,7 @@ int fetch_bytes(struct fetch *fetch, mqs_taddr_t address, size_t size, void *buf
 /* The same for what is read once and lies apart from all else: no more than these bytes are fetched. */
 int fetch_exact(struct fetch *fetch, mqs_taddr_t address, size_t size, void *buffer);
 
-/* The same as the bytes are now, whatever an earlier fetch found there. */
+/* The same, past the cache: the bytes as they are now. */
 int fetch_anew(struct fetch *fetch, mqs_taddr_t address, size_t size, void *buffer);
 
 /* One pointer. */

@@ -27,8 +27,8 @@ static inline size_t mpiq_utf8_length(const unsigned char *s, size_t left)
     return length;
 }
 
-/* Copies as much of a string as size bytes (at least one) hold, terminated, and no part of a character.  A
-   byte that is not UTF-8 is a character of its own. */
+/* Copies a string into size bytes (at least one), terminated; one that does not fit is cut between
+   characters. A byte that is not UTF-8 is a character of its own. */
 static inline void mpiq_utf8_copy(char *to, size_t size, const char *string)
 {
     size_t left = strlen(string);

@@ -26,7 +26,7 @@ enum mpiq_field_type {
     MPIQ_FIELD_HEX,       /* "0x…", of 8 bytes; a plain number is read too */
     MPIQ_FIELD_ENUM,      /* a word; 1 byte */
     MPIQ_FIELD_LETTER,    /* one character; 1 byte */
-    MPIQ_FIELD_ARRAY,     /* char[size], terminated; of a longer string its first characters are read */
+    MPIQ_FIELD_ARRAY,     /* char[size], terminated; a longer string is cut between characters */
     MPIQ_FIELD_STRING,    /* const char *, interned by the parser; NULL not known */
     MPIQ_FIELD_STRUCTURE, /* a structure inside */
     MPIQ_FIELD_LIST,      /* pointer and size_t count of structures */

@@ -204,8 +204,8 @@ int collective_fetch_ring(struct memory *memory, const struct collectives *state
     if (calls == 0) {
         return mqs_ok;
     }
-    /* What was counted before the ring is read is in it, unless it has been overwritten, which the count
-       tells that is read after it. */
+    /* The calls that the state counts are in the ring unless later ones have taken their slots: the count is
+       read again after the ring, to tell. */
     code = fetch_anew(&memory->fetch, state->ring, sizeof slots, slots);
     if (code == mqs_ok) {
         code = fetch_anew(&memory->fetch, state->address + offsetof(struct ompi_mqs_collectives, position),

@@ -45,14 +45,13 @@ uint64_t collective_ordered(const struct collectives *state);
 /* Non-blocking calls so far, of all classes; -1 if they cannot be read. */
 int64_t collective_nonblocking(struct memory *memory, const struct collectives *state);
 
-/* The calls of the ring, newest first, as long as each is the one that its running number says. */
+/* Copies of the calls in the ring, newest first, without those that later calls have overwritten. */
 struct ring {
     unsigned char bytes[OMPI_MQS_RING][sizeof(struct ompi_mqs_call)]; /* by how many calls each is back */
     uint32_t count;
 };
 
-/* All calls that the state counts and that are still in the ring: a library that runs goes on putting others
-   in their places. */
+/* Of the calls that the state counts: a library that runs makes more of them while it is read. */
 int collective_fetch_ring(struct memory *memory, const struct collectives *state, struct ring *ret);
 
 /* Class of the last call on it that was not non-blocking or persistent; -1 if the ring has none. */

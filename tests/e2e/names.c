@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* names - two ranks receive from each other, on communicators whose names fill MPICH's and Open MPI's room:
-   rank 0's with characters of two bytes from the second byte on, the last of which Open MPI cuts; rank 1's
-   with bytes that are not UTF-8. */
+/* names - two ranks receive from each other, on two communicators with long names: rank 0's has accents from
+   its first byte on, so that Open MPI cuts the last one in half; rank 1's is Latin-1, not UTF-8. */
 #include <mpi.h>
 #include <string.h>
 

@@ -143,7 +143,7 @@ def test_readme(step):
     _, *lines = shown.text.splitlines()
     assert lines[-1] == "…"
     terminal = step(ranks=4)
-    # A wait for a send names it, too: only the line says which of them is next.
+    # MPI_Wait names the MPI_Issend that it waits for: only the line tells the two apart.
     sends = [f"MPI_Issend to {to} tag 7 on MPI_COMM_WORLD  ring.c:{line_of(RING, 'MPI_Issend(')} main" for to in (1, 2, 3, 0)]
     for key, calls in [("a", sends), ("a", ["MPI_Recv from MPI_ANY_SOURCE"] * 4),
                        ("a", [f"MPI_Wait for MPI_Issend to {to} tag 7 on MPI_COMM_WORLD" for to in (1, 2, 3, 0)]),

@@ -126,7 +126,7 @@ int changes_look(struct made_up *made_up)
     if (error) {
         fail("is not read", "", error->message);
     }
-    taken = taken_over(sent); /* what is not UTF-8 becomes something else here, but not once more */
+    taken = taken_over(sent); /* here, and only here, what is not UTF-8 is replaced */
     again = taken_over(taken);
     if (strcmp(taken, again) != 0) {
         fail("changes on its way", taken, again);

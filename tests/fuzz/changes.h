@@ -32,9 +32,9 @@ void changes_undo(struct made_up *made_up);
    for more than a second.  The code of the first time. */
 int changes_read_twice(struct made_up *made_up);
 
-/* Has the helper read the process with the DLL, and ends the program if mpiq refuses the rank state that it
-   sends, since it then shows nothing of the rank, or takes another one from a snapshot than from the helper.
-   mqs_no_information if the state says that something could not be read. */
+/* Has the helper read the process with the DLL, and ends the program if mpiq refuses the rank state that the
+   helper sends (it would show nothing of the rank), or if the state changes once more when it is written and
+   read again.  mqs_no_information if the state says that something could not be read. */
 int changes_look(struct made_up *made_up);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The number of a job: the recorder's and ours, which are to be one for the same name.  What is kept of
- * names. */
+/* The number of a job: the recorder's and ours, which are to be one for the same name.  The part of a
+ * long path that is kept. */
 #include <stdlib.h>
 #include <string.h>
 
